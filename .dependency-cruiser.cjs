@@ -1,28 +1,73 @@
 /**
- * Which folder may import which. The architecture in one table: a folder's imports
- * point only at what is listed for it; everything else between folders is an error.
+ * Which folder may import which: the architecture in two tables. Whatever between folders is
+ * not listed is an error.
  */
-const allowed = {
+const folders = {
   api: [],
   infra: ["api"],
   reconciler: ["api", "infra"],
   engine: [],
   local: ["api"],
-  test: ["api", "infra", "reconciler", "engine", "local"],
 };
 
-/** Inside the reconciler: main -> act, decide, observe, shape, status, metrics -> kube. */
+/** Inside the reconciler; main.ts wires them and may import all. */
 const insideReconciler = {
   kube: [],
   contract: [],
-  observe: ["kube", "contract"],
   decide: [],
+  observe: ["kube", "contract", "decide"],
   act: ["kube", "contract", "decide", "observe"],
   shape: ["kube"],
-  status: ["kube", "decide", "observe"],
+  status: ["kube", "decide", "observe", "shape"],
   metrics: ["kube"],
+  health: ["kube"],
 };
 
-const folders = Object.keys(allowed);
+const group = (names) => (names.length === 0 ? "$^" : `(${names.join("|")})`);
 
-module.exports = {};
+const folderRules = Object.entries(folders).map(([folder, targets]) => ({
+  name: `${folder} imports only what the architecture allows`,
+  severity: "error",
+  from: { path: `^${folder}/` },
+  to: { path: `^${group([...Object.keys(folders), "tests"])}/`, pathNot: `^${group([folder, ...targets])}/` },
+}));
+
+const reconcilerRules = Object.entries(insideReconciler).map(([folder, targets]) => ({
+  name: `reconciler/${folder} imports only what the architecture allows`,
+  severity: "error",
+  from: { path: `^reconciler/${folder}/`, pathNot: "\\.test\\.ts$" },
+  to: {
+    path: `^reconciler/${group(Object.keys(insideReconciler))}/`,
+    pathNot: `^reconciler/${group([folder, ...targets])}/`,
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    ...folderRules,
+    ...reconcilerRules,
+    {
+      name: "decisions do no input or output",
+      severity: "error",
+      from: { path: "^reconciler/decide/", pathNot: "\\.test\\.ts$" },
+      to: { dependencyTypes: ["core", "npm"] },
+    },
+    { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "product code imports no test code",
+      severity: "error",
+      from: { pathNot: "(\\.test\\.ts$|^tests/|/testing/)" },
+      to: { path: "(\\.test\\.ts$|^tests/|/testing/)" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      extensions: [".ts", ".js"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "types"],
+    },
+  },
+};

@@ -54,6 +54,7 @@ export type ToolName =
   | "kube-proxy"
   | "kubectl"
   | "coredns"
+  | "pause"
   | "pulumi"
   | "pulumi-language-nodejs"
   | "pulumi-resource-kubernetes";
@@ -80,6 +81,16 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     version: "v1.15.0",
     module: "coredns",
     package: "github.com/coredns/coredns",
+    link: "",
+    versionArguments: null,
+    download: null,
+    assets: null,
+  },
+  pause: {
+    name: "pause",
+    version: "v1",
+    module: "pause",
+    package: ".",
     link: "",
     versionArguments: null,
     download: null,
@@ -115,10 +126,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     download: null,
     assets: {
       module: "github.com/pulumi/pulumi-kubernetes/provider/v4",
-      files: [
-        "cmd/pulumi-resource-kubernetes/schema.json",
-        "cmd/pulumi-resource-kubernetes/terraform-mapping.json",
-      ],
+      files: ["cmd/pulumi-resource-kubernetes/schema.json", "cmd/pulumi-resource-kubernetes/terraform-mapping.json"],
     },
   },
 };

@@ -1,0 +1,3 @@
+module enginekeeper.dev/local/toolchain/pause
+
+go 1.26
