@@ -1,0 +1,16 @@
+/** Answers numbers in [0, 1). */
+export type Random = () => number;
+
+/**
+ * A generator whose numbers follow from `seed` alone (mulberry32), so that a failed run
+ * can be repeated with the same orders.
+ */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
