@@ -30,9 +30,16 @@ export const quantityValue = (quantity: string | number): number => {
 };
 
 /** A quantity of a resource such as cpu, where people also write plain numbers. */
-export const quantity = z
-  .union([z.int().min(0), z.string().max(32).regex(pattern, "must be a quantity, such as 500m, 2 or 4Gi")])
-  .meta({ "x-kubernetes-int-or-string": true, pattern: pattern.source });
+export const quantity = withRules(
+  z.union([z.int(), z.string().max(32)]).meta({ "x-kubernetes-int-or-string": true, maxLength: 32 }),
+  [
+    {
+      message: "must be a quantity of zero or more, such as 500m, 2 or 4Gi",
+      cel: `string(self).matches(${JSON.stringify(pattern.source)})`,
+      holds: (value) => pattern.test(String(value)),
+    },
+  ],
+);
 
 /** A size in bytes, greater than zero. */
 export const byteSize = withRules(z.string().max(32), [

@@ -34,7 +34,8 @@ export interface CelRule {
   readonly fieldPath?: string;
 }
 
-const celRule = ({ cel, message, field = [] }: TransitionRule): CelRule =>
+/** The rule as an entry of `x-kubernetes-validations`. */
+export const celRule = ({ cel, message, field = [] }: TransitionRule): CelRule =>
   field.length === 0 ? { rule: cel, message } : { rule: cel, message, fieldPath: `.${field.join(".")}` };
 
 /**

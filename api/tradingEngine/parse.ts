@@ -27,21 +27,12 @@ const pathText = (path: readonly PropertyKey[]): string =>
   }, "");
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
-  switch (issue.code) {
-    case "unrecognized_keys":
-      return `unknown field ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}: remove or correct it`;
-    case "invalid_type":
-      return issue.input === undefined && issue.message.endsWith("received undefined")
-        ? `is required, and must be of type ${issue.expected}`
-        : issue.message;
-    case "invalid_union": {
-      // Every alternative failed; the most specific message is that of the last alternative that accepts the type.
-      const deepest = issue.errors.flat().find((inner) => inner.code !== "invalid_type");
-      return deepest?.message ?? issue.message;
-    }
-    default:
-      return issue.message;
+  if (issue.code === "unrecognized_keys") {
+    return `unknown field ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}: remove or correct it`;
   }
+  // zod reports an absent field as one of the wrong type.
+  const isAbsent = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  return isAbsent ? `is required, and must be of type ${issue.expected}` : issue.message;
 };
 
 const problemsOf = (error: z.ZodError): readonly FieldProblem[] =>

@@ -52,6 +52,12 @@ export const nameRules: readonly Rule<{ readonly metadata: { readonly name: stri
 /** An engine that never had a primary holds no order, so its volumes may still be made anew. */
 const neverTraded = "oldSelf.?status.?epoch.orValue(0) == 0";
 
+/** Spelt out with `has`: the API server cannot bound the cost of comparing optionals. */
+const sameStorageClass = [
+  "(!has(self.spec.storageClassName) && !has(oldSelf.spec.storageClassName))",
+  "(has(self.spec.storageClassName) && has(oldSelf.spec.storageClassName) && self.spec.storageClassName == oldSelf.spec.storageClassName)",
+].join(" || ");
+
 /** Changes that the volumes of an engine forbid once it has traded. */
 export const volumeRules: readonly TransitionRule[] = [
   {
@@ -64,6 +70,6 @@ export const volumeRules: readonly TransitionRule[] = [
     field: ["spec", "storageClassName"],
     message:
       "storageClassName cannot change once the engine has traded, because a volume keeps its class for life: restore a backup into a new TradingEngine with the other class",
-    cel: `${neverTraded} || self.spec.?storageClassName == oldSelf.spec.?storageClassName`,
+    cel: `${neverTraded} || ${sameStorageClass}`,
   },
 ];

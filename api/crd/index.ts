@@ -1,0 +1,2 @@
+/** The CustomResourceDefinitions of enginekeeper. */
+export { type CustomResourceDefinition, tradingEngineCrd } from "./tradingEngineCrd.ts";
