@@ -1,0 +1,61 @@
+import * as k8s from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { apiVersion, fieldManagers, labels, labelValues, tradingEngineKind } from "../api/names.ts";
+import type { TradingEngineStatus } from "../api/tradingEngine/index.ts";
+import type { PairConfig } from "./pairConfig.ts";
+
+/** First start: pulling the image, provisioning volumes, the first election. In seconds. */
+const readyWithinSeconds = 300;
+
+/** The TradingEngine object that the daemon realises. */
+export const tradingEngineObject = (pair: PairConfig): k8s.apiextensions.CustomResourceArgs => ({
+  apiVersion,
+  kind: tradingEngineKind,
+  metadata: {
+    name: pair.engine,
+    namespace: pair.namespace,
+    labels: { [labels.partOf]: labelValues.partOf },
+    annotations: {
+      "pulumi.com/patchFieldManager": fieldManagers.pair,
+      "pulumi.com/patchForce": "true",
+      "pulumi.com/waitFor": "condition=Ready",
+      "pulumi.com/timeoutSeconds": String(readyWithinSeconds),
+    },
+  },
+  spec: pair.written,
+});
+
+/** A resource of which only the status is wanted. */
+class LiveTradingEngine extends k8s.apiextensions.CustomResource {
+  declare readonly status: pulumi.Output<TradingEngineStatus | undefined>;
+
+  constructor(name: string, id: pulumi.Input<pulumi.ID>, opts: pulumi.CustomResourceOptions) {
+    super(name, { apiVersion, kind: tradingEngineKind, status: undefined }, { ...opts, id });
+  }
+}
+
+/** What a pair's stack tells of its engine. */
+export interface ManagedEngine {
+  /** Where clients connect; null until the daemon has seen the engine. */
+  readonly endpoint: pulumi.Output<TradingEngineStatus["endpoint"] | null>;
+  /** Pod of the primary; null without one. */
+  readonly primary: pulumi.Output<string | null>;
+  /** Counts the elections; null before the first. */
+  readonly epoch: pulumi.Output<number | null>;
+}
+
+/**
+ * Applies the TradingEngine object and waits until it is Ready.
+ *
+ * Its status is read separately, at each `up`: the outputs of the object itself are those of
+ * the last `up` that changed it, and a failover since then would not show in them.
+ */
+export const managedEngine = (pair: PairConfig): ManagedEngine => {
+  const object = new k8s.apiextensions.CustomResource(pair.engine, tradingEngineObject(pair));
+  const { status } = new LiveTradingEngine(`${pair.engine}-live`, object.id, { dependsOn: [object] });
+  return {
+    endpoint: status.apply((seen) => seen?.endpoint ?? null),
+    primary: status.apply((seen) => seen?.primary ?? null),
+    epoch: status.apply((seen) => seen?.epoch ?? null),
+  };
+};
