@@ -81,7 +81,7 @@ export const condition = z.strictObject({
   status: z.enum(["True", "False", "Unknown"]).describe("The judgement."),
   reason: z.string().min(1).max(1024).describe("Why, as one word for programs."),
   message: z.string().max(32_768).describe("Why, for people."),
-  lastTransitionTime: z.iso.datetime().describe("When status changed last."),
+  lastTransitionTime: z.iso.datetime({ offset: true }).describe("When status changed last."),
   observedGeneration: z.int().min(0).optional().describe("The generation of the spec that was judged."),
 });
 
