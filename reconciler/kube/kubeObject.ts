@@ -70,13 +70,16 @@ type DeepPartial<T> = T extends readonly (infer U)[]
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** The JSON form of a generated model: its dates are strings on the wire, and nothing read is to be changed in place. */
+/**
+ * The JSON form of a generated model: its dates are strings on the wire, names that JavaScript reserves have no underscore
+ * there (`from`, not `_from`), and nothing read is to be changed in place.
+ */
 export type Json<T> = T extends Date
   ? string
   : T extends readonly (infer U)[]
     ? readonly Json<U>[]
     : T extends object
-      ? { readonly [K in keyof T]: Json<T[K]> }
+      ? { readonly [K in keyof T as K extends `_${infer Name}` ? Name : K]: Json<T[K]> }
       : T;
 
 /** Names one object of a resource. */

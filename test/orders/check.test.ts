@@ -56,6 +56,11 @@ describe("checkHistory", () => {
     assert.ok(keepsPromise(checkHistory({ acks: acks.slice(3), journal, unresolved: 0 })));
   });
 
+  it("does not take a cancellation for a second copy of its order", () => {
+    const cancel: JournalRecord = { epoch: 2, seq: 7, type: "cancel", clientId: "c-5" };
+    assert.ok(keepsPromise(checkHistory({ acks, journal: [...journal, cancel], unresolved: 0 })));
+  });
+
   const faults: {
     name: string;
     acks?: Ack[];

@@ -137,7 +137,8 @@ function readJournal(journal: Iterable<JournalRecord>, note: Note) {
       note(`the journal falls back from ${at(previous)} to ${at(record)}`);
     }
     previous = record;
-    if (record.clientId === undefined) continue;
+    // A cancellation names the client id of the order that it cancels.
+    if (record.clientId === undefined || record.type === "cancel") continue;
     const placed = byClient.get(record.clientId);
     if (placed === undefined) {
       byClient.set(record.clientId, { record, copies: 1 });
