@@ -1,0 +1,65 @@
+import { childNames, fieldManagers, labels } from "../../api/names.ts";
+import { isAlreadyExists, isConflict, isInvalid, isNotFound, type KubeClient, leases, pods } from "../kube/index.ts";
+import { type EngineKey, leaseObject, tradingEngines } from "../observe/index.ts";
+import { LeaseTaken, type RoleWrites } from "./ports.ts";
+
+/** A write that takes longer is unknown, and the next pass looks again: no election waits for a slow API server. */
+const writeDeadlineMs = 2_000;
+
+/** The role lane's writes for one engine. `client` must carry the leader's fence. */
+export function createKubeRoleWrites(client: KubeClient, engine: EngineKey, ownerUid: string): RoleWrites {
+  const { namespace, name } = engine;
+  const options = { timeoutMs: writeDeadlineMs, manager: fieldManagers.role } as const;
+  return {
+    async putLease({ version, ...change }) {
+      const draft = leaseObject({ engine, ownerUid, resourceVersion: version, ...change });
+      try {
+        const written =
+          version === undefined
+            ? await client.create(leases, draft, options)
+            : await client.update(leases, draft, options);
+        return written.metadata.resourceVersion;
+      } catch (error) {
+        if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
+          throw new LeaseTaken(`${namespace}/${childNames(name).lease}`);
+        throw error;
+      }
+    },
+
+    async labelRole(pod, role) {
+      // The uid makes it a precondition: a new pod of the same name must not inherit the old one's role.
+      const body = { metadata: { uid: pod.uid, labels: { [labels.role]: role } } };
+      await unlessGone(client.patch(pods, { namespace, name: pod.name }, body, { ...options, type: "merge" }));
+    },
+
+    async deletePod(pod) {
+      await unlessGone(
+        client.delete(pods, { namespace, name: pod.name }, { uid: pod.uid, timeoutMs: writeDeadlineMs }),
+      );
+    },
+
+    async dropAnnotation(annotation, value) {
+      const path = `/metadata/annotations/${annotation.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const body = [
+        { op: "test", path, value },
+        { op: "remove", path },
+      ];
+      const dropped = client.patch(tradingEngines, engine, body, { ...options, type: "json" });
+      await unlessGone(dropped.catch(unlessChanged));
+    },
+  };
+}
+
+/** The object, or the one with this uid, is not there any more: nothing is left to do. */
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}
+
+/** A failed `test` means that the person asked for something else since: that is left alone. */
+function unlessChanged(error: unknown): void {
+  if (!isInvalid(error)) throw error;
+}

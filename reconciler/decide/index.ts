@@ -1,0 +1,17 @@
+export { type Candidate, chooseCandidate } from "./candidate.ts";
+export { combinedRule, promisesNeeded, ruleInForce, sameRule, wantedRule } from "./commitRule.ts";
+export { decide } from "./decide.ts";
+export { countPromises, type Promises } from "./electorate.ts";
+export type {
+  Blockage,
+  Decision,
+  ElectionCause,
+  ElectionPlan,
+  Electorate,
+  Participant,
+  Plan,
+  RecordPlan,
+  TendStep,
+} from "./plan.ts";
+export { answering, isInSync, leadsIn } from "./replicaFacts.ts";
+export type { DeathCause, PrimaryVerdict } from "./verdict.ts";

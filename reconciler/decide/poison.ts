@@ -1,0 +1,28 @@
+import type { EngineSnapshot } from "../observe/snapshot.ts";
+import type { Blockage } from "./plan.ts";
+
+/** The engine's exit code for a record that it cannot apply, whoever applies it. */
+const applyFault = 70;
+
+/**
+ * The same record ended more than one instance. A third would end the same way, so failing over
+ * only spreads the damage.
+ */
+export function findPoison({ replicas }: EngineSnapshot): Blockage | undefined {
+  const victims = new Map<string, string[]>();
+  for (const { name, pod } of replicas) {
+    const exit = pod?.container.kind === "terminated" ? pod.container : pod?.lastExit;
+    if (exit?.exitCode !== applyFault) continue;
+    // The termination message names the record; instances write the same for the same one.
+    const record = /"seq"\s*:\s*(\d+)/.exec(exit.message)?.[1];
+    if (record !== undefined) victims.set(record, [...(victims.get(record) ?? []), name]);
+  }
+  for (const [record, names] of victims) {
+    if (names.length < 2) continue;
+    return {
+      reason: "RecordStopsReplicas",
+      message: `Record ${record} ended ${names.join(" and ")} while it was applied. No further replica is made primary: correct the engine's image, which is then rolled out.`,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,2 @@
+export { type HttpServer, serve } from "./httpServer.ts";
+export { healthPages, metricsPages } from "./pages.ts";

@@ -1,0 +1,1 @@
+export { createRoleMetrics, type EngineGauges, type ObservedElection, type RoleMetrics } from "./roleMetrics.ts";

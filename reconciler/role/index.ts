@@ -1,0 +1,1 @@
+export { createRoleLane, type RoleLane, type RoleLaneOptions, type RoleLogger } from "./roleLane.ts";

@@ -1,0 +1,2 @@
+export { buildStatus, isWorthPublishing, type StatusInput } from "./buildStatus.ts";
+export { StatusWriter, type StatusWriterOptions } from "./statusWriter.ts";
