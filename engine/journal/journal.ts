@@ -1,0 +1,281 @@
+import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Clock } from "../process/clock.ts";
+import { diskFailure, FatalError } from "../process/exit.ts";
+import { syncDirectory, writeDurably } from "../storage/durableFile.ts";
+import { type EpochEntry, type EpochTable, epochAt, epochEntryOf } from "./epochTable.ts";
+import { encodeSyncMark, entryLength, type JournalRecord, type Position, readEntry } from "./record.ts";
+import type { RecordBatch } from "./recordBatch.ts";
+import { type RecoveredSegment, recoverJournal } from "./recovery.ts";
+import { createSegment, segmentHeaderBytes } from "./segmentFiles.ts";
+
+export interface JournalOptions {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  /** A segment that has grown beyond this is followed by a new one. */
+  readonly segmentBytes?: number;
+  /** Every record on disk, in order, before {@link openJournal} resolves. */
+  readonly onRecovered: (record: JournalRecord) => void;
+  /** Everything up to `durable` survives a crash from now on. */
+  readonly onDurable: (durable: Position, syncMilliseconds: number) => void;
+  /** Writing failed: what the disk holds is unknown, nothing more is written, and the process must end. */
+  readonly onFailure: (error: FatalError) => void;
+}
+
+/** Progress of the write path, on the journal's clock. */
+export interface WritePath {
+  readonly lastSyncAt: number;
+  /** When the write now under way began; null while there is none. */
+  readonly pendingSince: number | null;
+}
+
+/** A tail that was cut because the epoch's primary never had it. */
+export interface CutTail {
+  readonly path: string;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+interface OpenSegment extends RecoveredSegment {
+  bytes: number;
+}
+
+const defaultSegmentBytes = 64 * 1024 * 1024;
+
+/** Opens the journal of a data directory and reads it. Throws {@link FatalError} when it cannot be trusted. */
+export const openJournal = async (options: JournalOptions): Promise<Journal> => {
+  const dir = join(options.dataDir, "journal");
+  const cutDir = join(options.dataDir, "cut-tails");
+  try {
+    await mkdir(dir, { recursive: true });
+    await mkdir(cutDir, { recursive: true });
+    await syncDirectory(options.dataDir);
+    const epochs: EpochEntry[] = [];
+    const { segments, last } = await recoverJournal(dir, (record) => {
+      const entry = epochEntryOf(record);
+      if (entry !== null) epochs.push(entry);
+      options.onRecovered(record);
+    });
+    const active = segments.at(-1) ?? { ...(await createSegment(dir, 1)), bytes: segmentHeaderBytes };
+    const cutTails = (await readdir(cutDir)).length;
+    const file = await open(active.path, "r+");
+    return new Journal(
+      { dir, cutDir, cutTails, epochs, last, file, segments: [...segments.slice(0, -1), active] },
+      options,
+    );
+  } catch (error) {
+    throw diskFailure(`open the journal in ${dir}`, error);
+  }
+};
+
+interface JournalState {
+  readonly dir: string;
+  readonly cutDir: string;
+  readonly cutTails: number;
+  readonly epochs: readonly EpochEntry[];
+  readonly last: Position;
+  readonly file: FileHandle;
+  readonly segments: readonly RecoveredSegment[];
+}
+
+/**
+ * The durable history of a replica. Group commit: while one write and fsync is under way, further batches
+ * collect, and all of them go out with the next one.
+ */
+export class Journal {
+  readonly dir: string;
+  readonly #cutDir: string;
+  readonly #options: JournalOptions;
+  readonly #segments: OpenSegment[];
+  #file: FileHandle;
+  #epochs: EpochEntry[];
+  #cutTails: number;
+  #last: Position;
+  #durable: Position;
+  #waiting: RecordBatch[] = [];
+  #flushing: Promise<void> | null = null;
+  #failure: FatalError | null = null;
+  #pendingSince: number | null = null;
+  #lastSyncAt: number;
+
+  constructor(state: JournalState, options: JournalOptions) {
+    this.dir = state.dir;
+    this.#cutDir = state.cutDir;
+    this.#cutTails = state.cutTails;
+    this.#epochs = [...state.epochs];
+    this.#last = state.last;
+    this.#durable = state.last;
+    this.#file = state.file;
+    this.#segments = state.segments.map((segment) => ({ ...segment }));
+    this.#options = options;
+    this.#lastSyncAt = options.clock();
+  }
+
+  /** Position of the last appended record. */
+  get last(): Position {
+    return this.#last;
+  }
+
+  get durable(): Position {
+    return this.#durable;
+  }
+
+  /** Epochs of everything appended. */
+  get epochTable(): EpochTable {
+    return { entries: this.#epochs, end: this.#last.seq };
+  }
+
+  get size(): { firstSeq: number; lastSeq: number; bytes: number; cutTails: number } {
+    const bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
+    return { firstSeq: this.#last.seq === 0 ? 0 : 1, lastSeq: this.#last.seq, bytes, cutTails: this.#cutTails };
+  }
+
+  get writePath(): WritePath {
+    return { lastSyncAt: this.#lastSyncAt, pendingSince: this.#pendingSince };
+  }
+
+  /** Appends the continuation of the history; `onDurable` tells when it is safe. */
+  append(batch: RecordBatch): void {
+    if (this.#failure !== null) throw this.#failure;
+    if (batch.first.seq !== this.#last.seq + 1) {
+      throw new Error(`append of record ${batch.first.seq} to a journal that ends at ${this.#last.seq}`);
+    }
+    for (const record of batch.records) {
+      const entry = epochEntryOf(record);
+      if (entry !== null) this.#epochs.push(entry);
+    }
+    this.#last = batch.last;
+    this.#waiting.push(batch);
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Resolves with the durable position once everything appended so far is durable. */
+  async flushed(): Promise<Position> {
+    while (this.#flushing !== null) await this.#flushing;
+    if (this.#failure !== null) throw this.#failure;
+    return this.#durable;
+  }
+
+  /**
+   * Removes every record after `seq` and keeps their bytes in a file of their own, for people: such records were
+   * never acknowledged, but someone may ask for them. Null when there are none. Nothing may be appended meanwhile.
+   */
+  async cutAfter(seq: number): Promise<CutTail | null> {
+    await this.flushed();
+    if (seq >= this.#last.seq) return null;
+    try {
+      return await this.#cut(seq);
+    } catch (error) {
+      const failure = this.#fail(diskFailure(`cut the journal after record ${seq}`, error));
+      this.#options.onFailure(failure);
+      throw failure;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flushed();
+    await this.#file.close();
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const batches = this.#waiting;
+        this.#waiting = [];
+        await this.#write(batches);
+      }
+    } catch (error) {
+      this.#options.onFailure(this.#fail(diskFailure("write the journal", error)));
+    } finally {
+      this.#flushing = null;
+    }
+  }
+
+  async #write(batches: readonly RecordBatch[]): Promise<void> {
+    const start = this.#options.clock();
+    this.#pendingSince = start;
+    const segment = await this.#segmentToWrite();
+    const buffers = [encodeSyncMark(this.#durable), ...batches.map((batch) => batch.bytes)];
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+    const { bytesWritten } = await this.#file.writev(buffers, segment.bytes);
+    if (bytesWritten < length) {
+      throw new FatalError("diskFull", `only ${bytesWritten} of ${length} bytes could be written to ${segment.path}`);
+    }
+    await this.#file.datasync();
+    segment.bytes += length;
+    const end = this.#options.clock();
+    this.#pendingSince = null;
+    this.#lastSyncAt = end;
+    this.#durable = batches.at(-1)?.last ?? this.#durable;
+    this.#options.onDurable(this.#durable, end - start);
+  }
+
+  async #segmentToWrite(): Promise<OpenSegment> {
+    const active = this.#activeSegment();
+    if (active.bytes < (this.#options.segmentBytes ?? defaultSegmentBytes)) return active;
+    const created = { ...(await createSegment(this.dir, this.#durable.seq + 1)), bytes: segmentHeaderBytes };
+    await this.#file.close();
+    this.#file = await open(created.path, "r+");
+    this.#segments.push(created);
+    return created;
+  }
+
+  #activeSegment(): OpenSegment {
+    const active = this.#segments.at(-1);
+    if (active === undefined) throw new Error("a journal has at least one segment");
+    return active;
+  }
+
+  async #cut(seq: number): Promise<CutTail> {
+    const kept = this.#segments.findLastIndex((segment) => segment.firstSeq <= seq + 1);
+    const segment = this.#segments[kept];
+    if (segment === undefined) throw new Error(`no segment holds record ${seq + 1}`);
+    const later = this.#segments.slice(kept + 1);
+    const content = (await readFile(segment.path)).subarray(0, segment.bytes);
+    const end = endOfRecord(content, seq);
+    const tail = [content.subarray(end)];
+    for (const { path } of later) tail.push((await readFile(path)).subarray(segmentHeaderBytes));
+    const cut = await this.#keepAside(seq + 1, Buffer.concat(tail));
+    // The newest first: a crash in between leaves a shorter, but gap-free history.
+    for (const { path } of later.toReversed()) await rm(path);
+    await this.#file.close();
+    this.#file = await open(segment.path, "r+");
+    await this.#file.truncate(end);
+    await this.#file.sync();
+    await syncDirectory(this.dir);
+    segment.bytes = end;
+    this.#segments.length = kept + 1;
+    this.#epochs = this.#epochs.filter((entry) => entry.startSeq <= seq);
+    this.#last = { epoch: epochAt(this.#epochs, seq), seq };
+    this.#durable = this.#last;
+    return cut;
+  }
+
+  async #keepAside(fromSeq: number, bytes: Buffer): Promise<CutTail> {
+    const { epoch, seq: toSeq } = this.#last;
+    const name = `${String(this.#cutTails + 1).padStart(4, "0")}-epoch-${epoch}-records-${fromSeq}-${toSeq}.cut`;
+    const path = join(this.#cutDir, name);
+    await writeDurably(path, bytes);
+    this.#cutTails += 1;
+    return { path, fromSeq, toSeq };
+  }
+
+  #fail(error: FatalError): FatalError {
+    this.#failure = error;
+    return error;
+  }
+}
+
+/** Offset behind record `seq` of a segment, or behind its header when it holds only later ones. */
+const endOfRecord = (content: Buffer, seq: number): number => {
+  let end = segmentHeaderBytes;
+  for (let offset = end; offset < content.length; offset += entryLength(content, offset)) {
+    const entry = readEntry(content, offset);
+    if (entry === "damaged") throw new FatalError("corrupt", `the journal is damaged before record ${seq}`);
+    if (entry === "syncMark") continue;
+    if (entry.seq > seq) return end;
+    end = offset + entryLength(content, offset);
+  }
+  return end;
+};

@@ -1,0 +1,60 @@
+import { type FileHandle, open } from "node:fs/promises";
+
+import { entryLength, type JournalRecord, readEntry } from "./record.ts";
+import { batchOf, type RecordBatch } from "./recordBatch.ts";
+import { listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * Reads the records `fromSeq` to `toSeq` of a journal that may be written to meanwhile, in batches. The caller
+ * knows that they are durable; the reading ends early at anything unreadable, such as a tail that is being cut.
+ */
+export async function* readJournal(dir: string, fromSeq: number, toSeq: number): AsyncGenerator<RecordBatch> {
+  const segments = await listSegments(dir);
+  const start = segments.findLastIndex((segment) => segment.firstSeq <= fromSeq);
+  for (const segment of segments.slice(Math.max(start, 0))) {
+    if (segment.firstSeq > toSeq) return;
+    yield* readSegment(segment, fromSeq, toSeq);
+  }
+}
+
+async function* readSegment(segment: SegmentFile, fromSeq: number, toSeq: number): AsyncGenerator<RecordBatch> {
+  const file = await open(segment.path, "r");
+  try {
+    let carried: Buffer = Buffer.alloc(0);
+    for (let position = segmentHeaderBytes; ; ) {
+      const chunk = await readChunk(file, position);
+      if (chunk.length === 0) return;
+      position += chunk.length;
+      const bytes = Buffer.concat([carried, chunk]);
+      const { batch, used } = selectRecords(bytes, fromSeq, toSeq);
+      if (batch !== null) yield batch;
+      if (batch?.last.seq === toSeq) return;
+      carried = bytes.subarray(used);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const readChunk = async (file: FileHandle, position: number): Promise<Buffer> => {
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(chunkBytes), position });
+  return buffer.subarray(0, bytesRead);
+};
+
+/** The wanted records among the whole entries of `bytes`, and where the first unfinished entry begins. */
+const selectRecords = (bytes: Buffer, fromSeq: number, toSeq: number): { batch: RecordBatch | null; used: number } => {
+  const records: JournalRecord[] = [];
+  const pieces: Buffer[] = [];
+  let offset = 0;
+  for (let entry = readEntry(bytes, offset); entry !== "damaged"; entry = readEntry(bytes, offset)) {
+    const end = offset + entryLength(bytes, offset);
+    if (entry !== "syncMark" && entry.seq >= fromSeq && entry.seq <= toSeq) {
+      records.push(entry);
+      pieces.push(bytes.subarray(offset, end));
+    }
+    offset = end;
+  }
+  return { batch: batchOf(records, Buffer.concat(pieces)), used: offset };
+};

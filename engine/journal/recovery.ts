@@ -1,0 +1,91 @@
+import { open, readFile, rm } from "node:fs/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+
+import { FatalError } from "../process/exit.ts";
+import { syncDirectory } from "../storage/durableFile.ts";
+import { entryLength, holdsSyncMark, type JournalRecord, origin, type Position, readEntry } from "./record.ts";
+import { discontinuity, positionOf } from "./recordBatch.ts";
+import { checkSegmentHeader, listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
+
+export interface RecoveredSegment extends SegmentFile {
+  readonly bytes: number;
+}
+
+export interface Recovery {
+  readonly segments: readonly RecoveredSegment[];
+  readonly last: Position;
+}
+
+/** Records between two turns of the event loop, so that probes are answered during a long replay. */
+const recordsPerTurn = 8_192;
+
+/**
+ * Reads the whole journal in order and hands every record to `visit`. A write that a crash tore is cut off
+ * at the very end of the last segment; damage anywhere else ends the process, because cutting there would lose
+ * records that were acknowledged. What this returns is durable.
+ */
+export const recoverJournal = async (dir: string, visit: (record: JournalRecord) => void): Promise<Recovery> => {
+  const files = await listSegments(dir);
+  const segments: RecoveredSegment[] = [];
+  let last = origin;
+  for (const [index, file] of files.entries()) {
+    const isLast = index === files.length - 1;
+    const bytes = await readFile(file.path);
+    if (isLast && bytes.length < segmentHeaderBytes) {
+      // Its creation was interrupted before anything could be written to it.
+      await rm(file.path);
+      await syncDirectory(dir);
+      break;
+    }
+    checkSegmentHeader(file, bytes);
+    if (file.firstSeq !== last.seq + 1) {
+      throw corrupt(file, `it begins at record ${file.firstSeq}, and the journal before it ends at ${last.seq}`);
+    }
+    const scan = await scanSegment(file, bytes, last, visit);
+    last = scan.last;
+    if (scan.end < bytes.length) {
+      if (!isLast || holdsSyncMark(bytes, scan.end)) {
+        throw corrupt(file, `damaged at byte ${scan.end}, after record ${last.seq}, with synced records behind it`);
+      }
+    }
+    if (isLast) await settle(file, scan.end);
+    segments.push({ ...file, bytes: scan.end });
+  }
+  return { segments, last };
+};
+
+const scanSegment = async (
+  file: SegmentFile,
+  bytes: Buffer,
+  after: Position,
+  visit: (record: JournalRecord) => void,
+): Promise<{ last: Position; end: number }> => {
+  let last = after;
+  let offset = segmentHeaderBytes;
+  for (let count = 1; ; count += 1) {
+    if (count % recordsPerTurn === 0) await yieldToLoop();
+    const entry = readEntry(bytes, offset);
+    if (entry === "damaged") return { last, end: offset };
+    if (entry !== "syncMark") {
+      const gap = discontinuity(last, entry);
+      if (gap !== null) throw corrupt(file, gap);
+      visit(entry);
+      last = positionOf(entry);
+    }
+    offset += entryLength(bytes, offset);
+  }
+};
+
+/** Cuts the torn end off. The sync also covers records that a killed process had written but not synced. */
+const settle = async (file: SegmentFile, end: number): Promise<void> => {
+  const handle = await open(file.path, "r+");
+  try {
+    await handle.truncate(end);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const corrupt = (file: SegmentFile, detail: string): FatalError =>
+  new FatalError("corrupt", `${file.path}: ${detail}; rebuild this replica from another one`);
