@@ -1,0 +1,125 @@
+import type { Applied, Exchange } from "../exchange/exchange.ts";
+import type { JournalRecord } from "../journal/record.ts";
+import { FatalError } from "../process/exit.ts";
+import { messageOf } from "../process/log.ts";
+
+/** Someone who waits for a record to be committed and applied. */
+export interface Ticket {
+  applied(effect: Applied): void;
+}
+
+export interface CommitQueueOptions {
+  readonly exchange: Exchange;
+  readonly onApplied: (record: JournalRecord, effect: Applied, seconds: number) => void;
+  readonly onFailure: (error: FatalError) => void;
+  readonly clockSeconds: () => number;
+}
+
+interface Waiting {
+  readonly record: JournalRecord;
+  readonly ticket: Ticket | null;
+}
+
+/** Records applied before other events get their turn. */
+const recordsPerTurn = 5_000;
+
+/**
+ * The records that are received and not applied. Only committed ones are applied, on a primary as on a standby, so
+ * that a tail that has to be cut was never visible to anyone.
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
+  #waiting: Waiting[] = [];
+  /** Index of the first one in `#waiting` that is not applied. */
+  #head = 0;
+  #received = 0;
+  #committed = 0;
+  #scheduled = false;
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Last record received. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Last record that is received and known to be committed. */
+  get committed(): number {
+    return Math.min(this.#committed, this.#received);
+  }
+
+  get applied(): number {
+    return this.#options.exchange.appliedSeq;
+  }
+
+  get unapplied(): number {
+    return this.#waiting.length - this.#head;
+  }
+
+  add(record: JournalRecord, ticket: Ticket | null): void {
+    this.#waiting.push({ record, ticket });
+    this.#received = record.seq;
+  }
+
+  /** Learns that everything up to `committed` is committed, and applies it. */
+  advance(committed: number): void {
+    this.#committed = Math.max(this.#committed, committed);
+    if (!this.#scheduled) this.#applyTurn();
+  }
+
+  /** Forgets the records after `seq`; they must not be committed. */
+  cutAfter(seq: number): void {
+    this.#waiting = this.#waiting.slice(this.#head).filter(({ record }) => record.seq <= seq);
+    this.#head = 0;
+    this.#received = Math.min(this.#received, seq);
+  }
+
+  /** The records stay, but nobody waits for them any more. */
+  dropTickets(): void {
+    this.#waiting = this.#waiting.slice(this.#head).map(({ record }) => ({ record, ticket: null }));
+    this.#head = 0;
+  }
+
+  #applyTurn(): void {
+    for (let count = 0; count < recordsPerTurn; count += 1) {
+      const next = this.#waiting[this.#head];
+      if (next === undefined || next.record.seq > this.#committed) {
+        this.#compact();
+        return;
+      }
+      this.#head += 1;
+      if (!this.#apply(next)) return;
+    }
+    this.#compact();
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#applyTurn();
+    });
+  }
+
+  #apply({ record, ticket }: Waiting): boolean {
+    const { exchange, clockSeconds, onApplied, onFailure } = this.#options;
+    const start = clockSeconds();
+    let effect: Applied;
+    try {
+      effect = exchange.apply(record);
+    } catch (error) {
+      onFailure(
+        new FatalError("applyFault", `applying record ${record.seq} failed: ${messageOf(error)}`, { cause: error }),
+      );
+      return false;
+    }
+    onApplied(record, effect, clockSeconds() - start);
+    ticket?.applied(effect);
+    return true;
+  }
+
+  #compact(): void {
+    if (this.#head < recordsPerTurn && this.#head < this.#waiting.length) return;
+    this.#waiting = this.#waiting.slice(this.#head);
+    this.#head = 0;
+  }
+}

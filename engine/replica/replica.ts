@@ -1,0 +1,397 @@
+import type { Socket } from "node:net";
+
+import type { Exchange } from "../exchange/exchange.ts";
+import { lastEpochLedBy } from "../journal/epochTable.ts";
+import type { Journal } from "../journal/journal.ts";
+import { comparePositions, type EpochStart, type Position } from "../journal/record.ts";
+import { decodeBatch } from "../journal/recordBatch.ts";
+import type { Clock } from "../process/clock.ts";
+import type { EngineConfig } from "../process/config.ts";
+import { FatalError } from "../process/exit.ts";
+import type { Log } from "../process/log.ts";
+import type { Hello, Refused } from "../replication/handshake.ts";
+import type { FollowerSession } from "../replication/replicationServer.ts";
+import { type UpstreamConsumer, UpstreamLink } from "../replication/upstreamLink.ts";
+import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
+import type {
+  CallIdentity,
+  DemoteAnswer,
+  DemoteCall,
+  DrainAnswer,
+  DrainCall,
+  FenceAnswer,
+  FollowCall,
+  MembersAnswer,
+  MembersCall,
+  PlacedAnswer,
+  PromoteCall,
+} from "./calls.ts";
+import type { CommitQueue } from "./commitQueue.ts";
+import { OrderDesk } from "./orderDesk.ts";
+import { PrimaryTerm } from "./primaryTerm.ts";
+import { Refusal } from "./refusal.ts";
+
+export type ReplicaConfig = Pick<EngineConfig, "clusterUid" | "instance" | "token" | "rules" | "limits">;
+
+export interface ReplicaOptions {
+  readonly config: ReplicaConfig;
+  readonly journal: Journal;
+  readonly queue: CommitQueue;
+  readonly exchange: Exchange;
+  readonly promised: PromisedEpoch;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something that status shows has changed. */
+  readonly onChange: () => void;
+  /** The process must end. */
+  readonly onFailure: (error: FatalError) => void;
+}
+
+/** What this replica is at the moment, with what belongs to being that. */
+export type Standing =
+  | { readonly role: "standby" | "fenced"; readonly following: Following | null }
+  | { readonly role: "primary" | "draining"; readonly term: PrimaryTerm; readonly desk: OrderDesk };
+
+export interface Following {
+  readonly link: UpstreamLink;
+  /** host:port of the primary's order entry. */
+  readonly orders: string;
+}
+
+const alone = { role: "standby", following: null } as const;
+/** How often a wait for something to be committed looks again. */
+const pollMs = 2;
+const membersDeadlineMs = 5_000;
+
+/**
+ * One replica: decides whom it follows, whether it leads, and which epochs it still takes part in. The
+ * control calls change that one after the other; a fence takes effect at once, whatever else is under way.
+ */
+export class Replica implements UpstreamConsumer {
+  readonly #options: ReplicaOptions;
+  #standing: Standing = alone;
+  #calls: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  get durable(): Position {
+    return this.#options.journal.durable;
+  }
+
+  /** Holds no history at all: its promise finds no order. */
+  get blank(): boolean {
+    return this.#options.journal.last.seq === 0;
+  }
+
+  /** To be called at every heartbeat. */
+  tick(): void {
+    if (!("term" in this.#standing)) return;
+    this.#standing.term.tick();
+    this.#standing.desk.tick();
+  }
+
+  /** The journal has made more durable. */
+  noticeDurable(): void {
+    if ("term" in this.#standing) this.#standing.term.advance();
+    else this.#standing.following?.link.acknowledge();
+  }
+
+  /** A follower's hello. */
+  acceptFollower(hello: Hello, socket: Socket): FollowerSession | Refused {
+    if ("term" in this.#standing) return this.#standing.term.accept(hello, socket);
+    return { code: "NOT_PRIMARY", detail: `this replica is ${this.#standing.role}` };
+  }
+
+  /** Durably promises to take part in no epoch below the call's, and ends what belongs to one. */
+  async fence(call: CallIdentity): Promise<FenceAnswer> {
+    this.#refuseStale(call.epoch);
+    // Before anything is waited for: from here on no lower epoch can use this replica's acknowledgement.
+    this.#options.promised.raise(call.epoch);
+    const wasPrimary = "term" in this.#standing && this.#standing.term.epoch < call.epoch;
+    const released = this.#leaveEpochsBelow(call.epoch, "fenced");
+    return this.#inOrder(async () => {
+      await released;
+      await this.#options.promised.persist();
+      const durable = await this.#options.journal.flushed();
+      const { instance } = this.#options.config;
+      const primaryEpoch = this.#primaryEpoch();
+      return { instance, promised: this.#options.promised.value, durable, blank: this.blank, wasPrimary, primaryEpoch };
+    });
+  }
+
+  /** Becomes primary of the call's epoch. Answers once the epoch is begun durably here; it is not committed then. */
+  promote(call: PromoteCall): Promise<PlacedAnswer> {
+    return this.#inOrder(async () => {
+      this.#refuseStale(call.epoch);
+      this.#refuseUsedEpoch(call.epoch);
+      this.#options.promised.raise(call.epoch);
+      await this.#leaveEpochsBelow(call.epoch, "standby");
+      await this.#options.promised.persist();
+      const durable = await this.#options.journal.flushed();
+      if (comparePositions(durable, call.minPosition) < 0) {
+        throw new Refusal("BEHIND", `${describe(durable)} is durable here, ${describe(call.minPosition)} is needed`);
+      }
+      // A fence may have come in while the disk was waited for.
+      this.#refuseStale(call.epoch);
+      const term = this.#beginTerm(call);
+      await this.#options.journal.flushed();
+      if (!this.#leads(term)) throw new Refusal("STALE_EPOCH", "fenced while being promoted", this.#promised);
+      term.begin();
+      this.#options.log.info("primary", { epoch: term.epoch, startSeq: term.startSeq });
+      this.#options.onChange();
+      return { instance: this.#options.config.instance, epoch: call.epoch, durable: this.durable };
+    });
+  }
+
+  /** Replicates from the primary of the call's epoch, and keeps trying while that is not leading yet. */
+  follow(call: FollowCall): Promise<PlacedAnswer> {
+    return this.#inOrder(async () => {
+      this.#refuseStale(call.epoch);
+      if ("term" in this.#standing && this.#standing.term.epoch >= call.epoch) {
+        throw new Refusal("WRONG_STATE", `this replica leads epoch ${this.#standing.term.epoch} itself`);
+      }
+      this.#options.promised.raise(call.epoch);
+      await this.#leaveEpochsBelow(call.epoch + 1, "standby");
+      await this.#options.promised.persist();
+      const durable = await this.#options.journal.flushed();
+      this.#refuseStale(call.epoch);
+      const { instance, replication, orders } = call.upstream;
+      const link = new UpstreamLink({
+        target: { instance, replication, epoch: call.epoch },
+        consumer: this,
+        clock: this.#options.clock,
+        log: this.#options.log,
+        silenceMs: this.#options.config.limits.detectionMs,
+      });
+      this.#become({ role: "standby", following: { link, orders } });
+      return { instance: this.#options.config.instance, epoch: call.epoch, durable };
+    });
+  }
+
+  /** Stops taking orders, commits what was sequenced, and becomes standby. Goes on as primary when the time runs out. */
+  demote(call: DemoteCall): Promise<DemoteAnswer> {
+    return this.#inOrder(async () => {
+      const { term, desk } = this.#leading(call.epoch);
+      const intake = term.intake;
+      term.intake = "reject";
+      this.#become({ role: "draining", term, desk });
+      const deadline = this.#options.clock() + call.deadlineMs;
+      const settled = await this.#until(deadline, () => !this.#leads(term) || term.committedSeq === term.lastSeq);
+      if (!this.#leads(term)) throw new Refusal("STALE_EPOCH", "fenced while being demoted", this.#promised);
+      if (!settled) {
+        term.intake = intake;
+        this.#become({ role: "primary", term, desk });
+        throw new Refusal("TIMEOUT", `${term.lastSeq - term.committedSeq} records are not committed; still primary`);
+      }
+      await this.#leaveEpochsBelow(call.epoch + 1, "standby");
+      return { instance: this.#options.config.instance, final: await this.#options.journal.flushed() };
+    });
+  }
+
+  /** Changes whose copies an acknowledgement needs; answers once everything committed has them. */
+  setMembers(call: MembersCall): Promise<MembersAnswer> {
+    return this.#inOrder(async () => {
+      const { term } = this.#leading(call.epoch);
+      if (call.version < term.syncSet.version) {
+        throw new Refusal(
+          "WRONG_STATE",
+          `version ${term.syncSet.version} of the sync set is newer than ${call.version}`,
+        );
+      }
+      term.changeSyncSet({ version: call.version, members: this.#others(call.members), k: call.k });
+      const deadline = this.#options.clock() + membersDeadlineMs;
+      if (!(await this.#until(deadline, () => !this.#leads(term) || term.committedUnderRule))) {
+        throw new Refusal("TIMEOUT", "the new members do not hold everything that is committed yet");
+      }
+      this.#leading(call.epoch);
+      return { instance: this.#options.config.instance, version: call.version, committed: term.committedSeq };
+    });
+  }
+
+  /** Limits what the primary takes in. */
+  drain(call: DrainCall): Promise<DrainAnswer> {
+    return this.#setIntake(call, call.mode);
+  }
+
+  undrain(call: CallIdentity): Promise<DrainAnswer> {
+    return this.#setIntake(call, "open");
+  }
+
+  /** Takes no more orders, and resolves once those that were sequenced are answered or `deadline` has passed. */
+  async windDown(deadline: number): Promise<void> {
+    if (!("term" in this.#standing)) return;
+    const { term, desk } = this.#standing;
+    term.intake = "reject";
+    this.#become({ role: "draining", term, desk });
+    await this.#until(deadline, () => !this.#leads(term) || term.committedSeq === term.lastSeq);
+  }
+
+  /** Ends all replication, for the end of the process. */
+  async stop(): Promise<void> {
+    await this.#leaveEpochsBelow(Number.POSITIVE_INFINITY, "standby");
+    await this.#options.journal.flushed();
+  }
+
+  // What follows is called by the link to the primary.
+
+  hello(): Hello {
+    const { clusterUid, instance, token } = this.#options.config;
+    const epoch = this.#following()?.link.target.epoch ?? 0;
+    const history = this.#options.journal.epochTable;
+    return { token, clusterUid, instance, epoch, promised: this.#promised, history };
+  }
+
+  async cutAfter(commonEnd: number): Promise<void> {
+    const { journal, queue, log, onFailure } = this.#options;
+    if (commonEnd < queue.committed) {
+      onFailure(
+        new FatalError(
+          "diverged",
+          `the primary shares the history up to record ${commonEnd}, and record ${queue.committed} is committed here; ` +
+            "empty this replica's volume to rebuild it",
+        ),
+      );
+      throw new Error("this replica has diverged");
+    }
+    const cut = await journal.cutAfter(commonEnd);
+    if (cut === null) return;
+    queue.cutAfter(commonEnd);
+    log.warn("cut a tail that the new primary never had", { ...cut });
+  }
+
+  receive(bytes: Buffer, committed: number): void {
+    const { journal, queue } = this.#options;
+    const batch = decodeBatch(bytes, journal.last);
+    journal.append(batch);
+    for (const record of batch.records) queue.add(record, null);
+    queue.advance(committed);
+  }
+
+  learnCommitted(committed: number): void {
+    this.#options.queue.advance(committed);
+  }
+
+  durableSeq(): number {
+    return this.durable.seq;
+  }
+
+  connectionChanged(): void {
+    this.#options.onChange();
+  }
+
+  #setIntake(call: CallIdentity, intake: DrainAnswer["intake"]): Promise<DrainAnswer> {
+    return this.#inOrder(() => {
+      this.#leading(call.epoch).term.intake = intake;
+      this.#options.onChange();
+      return Promise.resolve({ instance: this.#options.config.instance, intake });
+    });
+  }
+
+  #beginTerm(call: PromoteCall): PrimaryTerm {
+    const { config, journal, queue, exchange, clock, log, onChange } = this.#options;
+    const { tradingPair, tickSize, lotSize } = config.rules;
+    const { instance, limits } = config;
+    const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, tradingPair, tickSize, lotSize };
+    const syncSet = { version: 1, members: this.#others(call.members), k: call.k };
+    const options = { epoch: call.epoch, instance, syncSet, intake: call.resume };
+    const term = new PrimaryTerm({ ...options, journal, queue, limits, clock, log, onChange }, start);
+    const desk = new OrderDesk({ term, exchange, clock, commitTimeoutMs: limits.commitTimeoutMs });
+    this.#become({ role: "primary", term, desk });
+    return term;
+  }
+
+  /** Ends leading or following an epoch below `epoch`. What must happen at once has happened when this returns. */
+  #leaveEpochsBelow(epoch: number, then: "fenced" | "standby"): Promise<void> {
+    const standing = this.#standing;
+    if ("term" in standing) {
+      if (standing.term.epoch >= epoch) return Promise.resolve();
+      standing.term.end();
+      // Commands that never reached the journal are nobody's history.
+      this.#options.queue.cutAfter(this.#options.journal.last.seq);
+      this.#options.queue.dropTickets();
+      this.#become({ role: then, following: null });
+      standing.desk.end();
+      return Promise.resolve();
+    }
+    const { following } = standing;
+    if (following === null || following.link.target.epoch >= epoch) return Promise.resolve();
+    this.#become({ role: standing.role, following: null });
+    return following.link.stop();
+  }
+
+  #become(standing: Standing): void {
+    this.#standing = standing;
+    this.#options.onChange();
+  }
+
+  get #promised(): number {
+    return this.#options.promised.value;
+  }
+
+  #following(): Following | null {
+    return "following" in this.#standing ? this.#standing.following : null;
+  }
+
+  #leads(term: PrimaryTerm): boolean {
+    return "term" in this.#standing && this.#standing.term === term;
+  }
+
+  #leading(epoch: number): { term: PrimaryTerm; desk: OrderDesk } {
+    if (epoch < this.#promised) throw this.#stale(epoch);
+    if ("term" in this.#standing && this.#standing.term.epoch === epoch) return this.#standing;
+    throw new Refusal("WRONG_STATE", `this replica is ${this.#standing.role} and does not lead epoch ${epoch}`);
+  }
+
+  #primaryEpoch(): number {
+    if ("term" in this.#standing) return this.#standing.term.epoch;
+    return lastEpochLedBy(this.#options.journal.epochTable.entries, this.#options.config.instance);
+  }
+
+  #refuseStale(epoch: number): void {
+    if (epoch < this.#promised) throw this.#stale(epoch);
+  }
+
+  #stale(epoch: number): Refusal {
+    return new Refusal("STALE_EPOCH", `epoch ${this.#promised} was promised, ${epoch} is lower`, this.#promised);
+  }
+
+  /** Two primaries in one epoch, or one twice, would write two histories that nobody can tell apart. */
+  #refuseUsedEpoch(epoch: number): void {
+    const followed = this.#following()?.link.target;
+    if (followed?.epoch === epoch) {
+      throw new Refusal(
+        "WRONG_STATE",
+        `${followed.instance} leads epoch ${epoch}; a promotion needs an epoch of its own`,
+      );
+    }
+    if (this.#options.journal.last.epoch >= epoch) {
+      throw new Refusal("WRONG_STATE", `epoch ${epoch} has begun before; a promotion needs an epoch of its own`);
+    }
+  }
+
+  #others(members: readonly string[]): readonly string[] {
+    return members.filter((member) => member !== this.#options.config.instance);
+  }
+
+  #inOrder<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.#calls.then(step);
+    this.#calls = result.catch(() => undefined);
+    return result;
+  }
+
+  async #until(deadline: number, done: () => boolean): Promise<boolean> {
+    while (!done()) {
+      if (this.#options.clock() >= deadline) return false;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+    return true;
+  }
+}
+
+const describe = ({ epoch, seq }: Position): string => `record ${seq} of epoch ${epoch}`;

@@ -1,0 +1,197 @@
+import { connect, type Socket } from "node:net";
+import type { Clock } from "../process/clock.ts";
+import type { ListenAddress } from "../process/config.ts";
+import { type Log, messageOf } from "../process/log.ts";
+import { encodeAck, encodeMessage, type Frame, FrameReader } from "./frames.ts";
+import { describeRefusal, type Hello, parseWelcome } from "./handshake.ts";
+
+/** What a standby does with its primary's stream. */
+export interface UpstreamConsumer {
+  /** Made anew for every attempt: what this replica holds changes. */
+  hello(): Hello;
+  /** Cuts the own history after `commonEnd`; the stream waits for it. */
+  cutAfter(commonEnd: number): Promise<void>;
+  /** Throws when the records do not continue the own history. */
+  receive(bytes: Buffer, committed: number): void;
+  learnCommitted(committed: number): void;
+  /** Last record that may be acknowledged as durable. */
+  durableSeq(): number;
+  /** `connected` of the link changed. */
+  connectionChanged(): void;
+}
+
+export interface UpstreamTarget {
+  readonly instance: string;
+  readonly replication: ListenAddress;
+  readonly epoch: number;
+}
+
+export interface UpstreamLinkOptions {
+  readonly target: UpstreamTarget;
+  readonly consumer: UpstreamConsumer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A connection that was silent for this long is given up. */
+  readonly silenceMs: number;
+}
+
+/** The primary may be told to lead a moment after its followers are told to follow: try again soon. */
+const retryMs = 15;
+
+/**
+ * A standby's connection to its primary. It reconnects until it is stopped; after {@link stop} nothing more is
+ * received and nothing more is acknowledged.
+ */
+export class UpstreamLink {
+  readonly target: UpstreamTarget;
+  readonly #options: UpstreamLinkOptions;
+  #socket: Socket | null = null;
+  #streaming = false;
+  /** Frames that arrived together with the welcome, while the own tail was being cut. */
+  #held: Frame[] | null = null;
+  #stopped = false;
+  #lastHeardAt: number | null = null;
+  #echo = 0;
+  #cutting: Promise<void> = Promise.resolve();
+  #retry: NodeJS.Timeout | null = null;
+  #lastComplaint = "";
+
+  constructor(options: UpstreamLinkOptions) {
+    this.#options = options;
+    this.target = options.target;
+    this.#connect();
+  }
+
+  /** Welcomed, and every byte since then was used. */
+  get connected(): boolean {
+    return this.#streaming;
+  }
+
+  /** When the primary was last heard, on the link's clock; null for never. */
+  get lastHeardAt(): number | null {
+    return this.#lastHeardAt;
+  }
+
+  /** Tells the primary what is durable by now. */
+  acknowledge(): void {
+    if (this.#streaming) this.#socket?.write(encodeAck(this.#options.consumer.durableSeq(), this.#echo));
+  }
+
+  /** Ends the stream at once. Resolves when a cut that was under way has finished. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#streaming = false;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#socket?.destroy();
+    await this.#cutting;
+  }
+
+  #connect(): void {
+    const { host, port } = this.target.replication;
+    const socket = connect({ host, port, noDelay: true });
+    const reader = new FrameReader();
+    this.#socket = socket;
+    this.#held = null;
+    socket.setTimeout(this.#options.silenceMs, () => socket.destroy());
+    socket.on("connect", () => socket.write(encodeMessage("hello", this.#options.consumer.hello())));
+    socket.on("data", (chunk) => this.#read(socket, reader, chunk));
+    socket.on("error", (error) => this.#complain(error.message));
+    socket.on("close", () => this.#closed());
+  }
+
+  #closed(): void {
+    if (this.#stopped) return;
+    const wasStreaming = this.#streaming;
+    this.#streaming = false;
+    if (wasStreaming) this.#options.consumer.connectionChanged();
+    this.#retry = setTimeout(() => void this.#cutting.then(() => this.#reconnect()), retryMs);
+  }
+
+  #reconnect(): void {
+    if (!this.#stopped) this.#connect();
+  }
+
+  #read(socket: Socket, reader: FrameReader, chunk: Buffer): void {
+    if (this.#stopped || socket !== this.#socket) return;
+    try {
+      this.#handleAll(reader.push(chunk), socket);
+    } catch (error) {
+      this.#complain(messageOf(error));
+      socket.destroy();
+    }
+  }
+
+  #handleAll(frames: readonly Frame[], socket: Socket): void {
+    for (const frame of frames) {
+      if (this.#held !== null) this.#held.push(frame);
+      else if (this.#streaming) this.#handle(frame);
+      else this.#begin(frame, socket);
+    }
+  }
+
+  #handle(frame: Frame): void {
+    const { consumer, clock } = this.#options;
+    this.#lastHeardAt = clock();
+    switch (frame.type) {
+      case "records": {
+        consumer.receive(frame.bytes, frame.committed);
+        return;
+      }
+      case "pulse":
+        this.#echo = frame.ping;
+        consumer.learnCommitted(frame.committed);
+        {
+          this.acknowledge();
+          return;
+        }
+      case "hello":
+      case "welcome":
+      case "refused":
+      case "ack":
+        throw new Error(`a ${frame.type} frame inside the stream`);
+    }
+  }
+
+  #begin(frame: Frame, socket: Socket): void {
+    if (frame.type === "refused") throw new Error(describeRefusal(frame.body));
+    const welcome = frame.type === "welcome" ? parseWelcome(frame.body) : null;
+    if (welcome === null) throw new Error(`a ${frame.type} frame instead of a welcome`);
+    const { instance, epoch } = this.target;
+    if (welcome.epoch !== epoch || welcome.instance !== instance) {
+      throw new Error(`${welcome.instance} leads epoch ${welcome.epoch}; expected ${instance} in epoch ${epoch}`);
+    }
+    this.#lastHeardAt = this.#options.clock();
+    this.#held = [];
+    socket.pause();
+    this.#cutting = this.#cutThenStream(socket, welcome.commonEnd);
+  }
+
+  async #cutThenStream(socket: Socket, commonEnd: number): Promise<void> {
+    try {
+      await this.#options.consumer.cutAfter(commonEnd);
+      if (this.#stopped || socket.destroyed) return;
+      this.#stream(socket);
+    } catch (error) {
+      this.#complain(messageOf(error));
+      socket.destroy();
+    }
+  }
+
+  #stream(socket: Socket): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#streaming = true;
+    this.#lastComplaint = "";
+    this.#options.consumer.connectionChanged();
+    this.acknowledge();
+    this.#handleAll(held, socket);
+    socket.resume();
+  }
+
+  /** Says each reason once, not on every attempt. */
+  #complain(reason: string): void {
+    if (this.#stopped || reason === this.#lastComplaint) return;
+    this.#lastComplaint = reason;
+    this.#options.log.warn("not replicating yet", { upstream: this.target.instance, reason });
+  }
+}
