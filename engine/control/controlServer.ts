@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+
+import { readJournal } from "../journal/journalReader.ts";
+import type { JournalRecord } from "../journal/record.ts";
+import type { ListenAddress } from "../process/config.ts";
+import { readBody } from "../process/httpBody.ts";
+import { messageOf } from "../process/log.ts";
+import { type ProblemBody, problemOf, Refusal } from "../replica/refusal.ts";
+import { listen, sameSecret } from "../replication/replicationServer.ts";
+import type { MainThreadClient } from "./mainThreadClient.ts";
+import type { Answer, ControlThreadData, HashAnswer } from "./messages.ts";
+import { isPrimary, isStandby, livez, type ProbeAnswer, readyz, startupz } from "./probes.ts";
+import { type CallName, parseCall } from "./requestBodies.ts";
+import type { EngineStatus } from "./status.ts";
+import { StatusStream } from "./statusStream.ts";
+
+const mostBodyBytes = 64 * 1024;
+const callDeadlineMs = 10_000;
+const queryDeadlineMs = 2_000;
+const hashDeadlineMs = 5_000;
+const hashPollMs = 5;
+
+const calls: ReadonlyMap<string, CallName> = new Map([
+  ["POST /v1/fence", "fence"],
+  ["POST /v1/promote", "promote"],
+  ["POST /v1/follow", "follow"],
+  ["POST /v1/demote", "demote"],
+  ["PUT /v1/members", "members"],
+  ["POST /v1/drain", "drain"],
+  ["DELETE /v1/drain", "undrain"],
+]);
+
+export interface ControlServerOptions extends ControlThreadData {
+  readonly main: MainThreadClient;
+  readonly status: () => EngineStatus;
+}
+
+/** The control API over HTTP. Runs beside the matching, so that it answers however busy that is. */
+export class ControlServer {
+  readonly #options: ControlServerOptions;
+  readonly #server: Server;
+  readonly #stream: StatusStream;
+
+  constructor(options: ControlServerOptions) {
+    this.#options = options;
+    this.#stream = new StatusStream(options.status);
+    this.#server = createServer(
+      { requestTimeout: 10_000, headersTimeout: 5_000, noDelay: true },
+      (request, response) => {
+        void this.#serve(request, response);
+      },
+    );
+  }
+
+  listen(): Promise<ListenAddress> {
+    return listen(this.#server, this.#options.address, "TE_CONTROL_ADDR");
+  }
+
+  /** The status may have changed. */
+  noticeStatus(): void {
+    this.#stream.notice();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const url = new URL(request.url ?? "/", "http://engine");
+      await this.#route(`${request.method ?? ""} ${url.pathname}`, url.searchParams, request, response);
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL", messageOf(error));
+      sendProblem(response, problemOf(refusal));
+    }
+  }
+
+  async #route(
+    route: string,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const probe = this.#probe(route, query);
+    if (probe !== null) {
+      sendJson(response, probe.ok ? 200 : 503, probe);
+      return;
+    }
+    if (route === "GET /metrics") return this.#metrics(response);
+    this.#authorize(request);
+    const call = calls.get(route);
+    if (call !== undefined) return this.#call(call, request, response);
+    switch (route) {
+      case "GET /v1/status": {
+        sendJson(response, 200, this.#options.status());
+        return;
+      }
+      case "GET /v1/status/stream": {
+        this.#stream.add(response, integerParameter(query, "heartbeatMs", 200, 10, 60_000));
+        return;
+      }
+      case "GET /v1/hash":
+        return this.#hash(integerParameter(query, "seq", null, 1), response);
+      case "GET /v1/journal":
+        return this.#journal(integerParameter(query, "fromSeq", 1, 1), response);
+      default:
+        throw new Refusal("NOT_FOUND", `there is no ${route}`);
+    }
+  }
+
+  #probe(route: string, query: URLSearchParams): ProbeAnswer | null {
+    switch (route) {
+      case "GET /livez":
+        return livez(this.#options.status());
+      case "GET /startupz":
+        return startupz(this.#options.status());
+      case "GET /readyz":
+        return readyz(this.#options.status());
+      case "GET /v1/primary":
+        return isPrimary(this.#options.status());
+      case "GET /v1/standby":
+        return isStandby(this.#options.status(), {
+          maxLagRecords: query.has("maxLagRecords") ? integerParameter(query, "maxLagRecords", null, 0) : null,
+          maxLagMs: query.has("maxLagMs") ? integerParameter(query, "maxLagMs", null, 0) : null,
+        });
+      default:
+        return null;
+    }
+  }
+
+  #authorize(request: IncomingMessage): void {
+    const given = request.headers.authorization ?? "";
+    if (sameSecret(given, `Bearer ${this.#options.token}`)) return;
+    throw new Refusal("UNAUTHORIZED", "send the control token as Authorization: Bearer TOKEN");
+  }
+
+  async #call(name: CallName, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = parseCall(name, parseJson(await readBody(request, mostBodyBytes)));
+    if (call.args.clusterUid !== this.#options.clusterUid) {
+      throw new Refusal("WRONG_CLUSTER", `this replica belongs to ${this.#options.clusterUid}`);
+    }
+    const extraMs = call.name === "demote" ? call.args.deadlineMs : 0;
+    sendAnswer(response, await this.#options.main.call(call, callDeadlineMs + extraMs));
+  }
+
+  async #metrics(response: ServerResponse): Promise<void> {
+    const answer = await this.#options.main.query({ name: "metrics" }, queryDeadlineMs);
+    if (!answer.ok) {
+      sendProblem(response, answer.problem);
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+    response.end(String(answer.body));
+  }
+
+  /** Waits until record `seq` is applied. */
+  async #hash(seq: number, response: ServerResponse): Promise<void> {
+    for (let waitedMs = 0; waitedMs < hashDeadlineMs; waitedMs += hashPollMs) {
+      const answer = await this.#options.main.query({ name: "hash", seq }, queryDeadlineMs);
+      if (!answer.ok) {
+        sendProblem(response, answer.problem);
+        return;
+      }
+      // The main thread answers a hash query with nothing else.
+      const found = answer.body as HashAnswer;
+      if (found.kind === "hash") {
+        sendJson(response, 200, { seq, hash: found.hash });
+        return;
+      }
+      if (found.kind === "gone") {
+        const problem = problemOf(new Refusal("NOT_FOUND", `the hash of record ${seq} is not kept any more`));
+        sendProblem(response, { ...problem, status: 410 });
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, hashPollMs));
+    }
+    const problem = problemOf(new Refusal("TIMEOUT", `record ${seq} was not applied within ${hashDeadlineMs} ms`));
+    sendProblem(response, { ...problem, status: 408 });
+  }
+
+  async #journal(fromSeq: number, response: ServerResponse): Promise<void> {
+    const answer = await this.#options.main.query({ name: "journalEnd" }, queryDeadlineMs);
+    if (!answer.ok) {
+      sendProblem(response, answer.problem);
+      return;
+    }
+    response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+    for await (const batch of readJournal(join(this.#options.dataDir, "journal"), fromSeq, Number(answer.body))) {
+      const open = response.write(batch.records.map(journalLine).join(""));
+      if (!open && !response.destroyed)
+        await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+      if (response.destroyed) return;
+    }
+    response.end();
+  }
+}
+
+const journalLine = ({ epoch, seq, command }: JournalRecord): string => {
+  const line = { epoch, seq, type: command.kind };
+  if (command.kind !== "order") {
+    return `${JSON.stringify(command.kind === "cancel" ? { ...line, clientId: command.clientId } : line)}\n`;
+  }
+  return `${JSON.stringify({ ...line, clientId: command.clientId, orderId: `${epoch}-${seq}` })}\n`;
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal("BAD_REQUEST", `the body is not JSON: ${messageOf(error)}`);
+  }
+};
+
+const integerParameter = (
+  query: URLSearchParams,
+  name: string,
+  fallback: number | null,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number => {
+  const text = query.get(name);
+  if (text === null && fallback !== null) return fallback;
+  const value = Number(text);
+  if (text !== null && /^\d{1,16}$/.test(text) && value >= min && value <= max) return value;
+  throw new Refusal("BAD_REQUEST", `${name} must be an integer from ${min} to ${max}`);
+};
+
+const sendAnswer = (response: ServerResponse, answer: Answer): void => {
+  if (answer.ok) sendJson(response, 200, answer.body);
+  else sendProblem(response, answer.problem);
+};
+
+const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+};
+
+const sendProblem = (response: ServerResponse, problem: ProblemBody): void => {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(problem.status, { "content-type": "application/problem+json" });
+  response.end(JSON.stringify(problem));
+};
