@@ -1,0 +1,48 @@
+/** Entry of the reference matching engine. Settings come from the TE_* environment, see process/config.ts. */
+import { writeFileSync } from "node:fs";
+
+import { monotonicClock } from "./process/clock.ts";
+import { readConfig } from "./process/config.ts";
+import { Engine } from "./process/engine.ts";
+import { exitCodes, FatalError } from "./process/exit.ts";
+import { createLog, type Log, messageOf } from "./process/log.ts";
+
+/** Ends the process with the code of `error`, and leaves the reason where Kubernetes shows it. */
+const die = (error: unknown, log: Log): never => {
+  const fatal = error instanceof FatalError ? error : new FatalError("io", messageOf(error), { cause: error });
+  log.error(fatal.message, { reason: fatal.reason, exitCode: fatal.exitCode });
+  const terminationLog = process.env["TE_TERMINATION_LOG"];
+  if (terminationLog !== undefined) {
+    writeFileSync(terminationLog, JSON.stringify({ reason: fatal.reason, message: fatal.message }));
+  }
+  process.exit(fatal.exitCode);
+};
+
+const run = async (log: Log): Promise<void> => {
+  const config = readConfig(process.env);
+  const engine = new Engine({ config, clock: monotonicClock, log, onFailure: (error) => die(error, log) });
+  const started = engine.start();
+  let stopping = false;
+  const stop = (signal: string): void => {
+    // Asked twice: end now. Nothing is acknowledged any more, and being killed is safe at any moment.
+    if (stopping) process.exit(exitCodes.drained);
+    stopping = true;
+    log.info("draining", { signal });
+    const deadlineMs = config.limits.drainDeadlineMs;
+    setTimeout(() => process.exit(exitCodes.drained), deadlineMs);
+    started
+      .then(() => engine.stop(deadlineMs * 0.8))
+      .then(
+        () => process.exit(exitCodes.drained),
+        (error: unknown) => die(error, log),
+      );
+  };
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+  await started;
+};
+
+const log = createLog({ instance: process.env["TE_INSTANCE_ID"] ?? "" }, (line) => process.stdout.write(line));
+process.on("uncaughtException", (error) => die(error, log));
+process.on("unhandledRejection", (error) => die(error, log));
+run(log).catch((error: unknown) => die(error, log));

@@ -1,0 +1,78 @@
+/** The Prometheus text format, as far as the engine uses it. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly samples: readonly Sample[];
+}
+
+export const renderFamily = ({ name, help, type, samples }: Family): string =>
+  [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...samples.map(({ labels, value }) => `${name}${renderLabels(labels ?? {})} ${value}`),
+    "",
+  ].join("\n");
+
+/** Observations in fixed buckets; observing allocates nothing. */
+export class Histogram {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #bounds: readonly number[];
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  /** `bounds` are the inclusive upper limits of the buckets, ascending. */
+  constructor(name: string, help: string, bounds: readonly number[]) {
+    this.#name = name;
+    this.#help = help;
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > (this.#bounds[bucket] ?? 0)) bucket += 1;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  render(): string {
+    const lines = [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} histogram`];
+    let cumulative = 0;
+    this.#counts.forEach((count, bucket) => {
+      cumulative += count;
+      lines.push(`${this.#name}_bucket${renderLabels({ le: String(this.#bounds[bucket] ?? "+Inf") })} ${cumulative}`);
+    });
+    lines.push(`${this.#name}_sum ${this.#sum}`, `${this.#name}_count ${cumulative}`, "");
+    return lines.join("\n");
+  }
+}
+
+/** Events counted by a fixed set of label names. */
+export class LabelledCounter {
+  readonly #counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
+
+  add(labels: Readonly<Record<string, string>>, count = 1): void {
+    const key = Object.values(labels).join(" ");
+    const entry = this.#counts.get(key);
+    if (entry === undefined) this.#counts.set(key, { labels, value: count });
+    else entry.value += count;
+  }
+
+  samples(): Sample[] {
+    return [...this.#counts.values()];
+  }
+}
+
+const renderLabels = (labels: Readonly<Record<string, string>>): string => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+};
+
+const escape = (value: string): string => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
