@@ -31,8 +31,10 @@ nodes: [{role: control-plane}, {role: worker}, {role: worker}, {role: worker}]
 
 /** Creates the cluster if it is missing, and loads the images. */
 export const kindUp = async (repository: string, progress: (message: string) => void): Promise<void> => {
-  if (!(await succeeds("docker", ["info"], { timeoutMs: 10_000 }))) throw new PreflightError("--kind needs a running Docker engine");
-  if (!(await succeeds("kind", ["version"]))) throw new PreflightError("--kind needs kind on PATH: see kind.sigs.k8s.io");
+  if (!(await succeeds("docker", ["info"], { timeoutMs: 10_000 })))
+    throw new PreflightError("--kind needs a running Docker engine");
+  if (!(await succeeds("kind", ["version"])))
+    throw new PreflightError("--kind needs kind on PATH: see kind.sigs.k8s.io");
   await ensureTools(clientTools, progress);
   const folder = await mkdtemp(join(tmpdir(), "enginekeeper-kind-"));
   try {
@@ -41,7 +43,9 @@ export const kindUp = async (repository: string, progress: (message: string) => 
       progress(`creating kind cluster ${clusterName}`);
       const config = join(folder, "kind.yaml");
       await writeFile(config, configuration);
-      await run("kind", ["create", "cluster", "--name", clusterName, "--config", config, "--wait", "120s"], { timeoutMs: 600_000 });
+      await run("kind", ["create", "cluster", "--name", clusterName, "--config", config, "--wait", "120s"], {
+        timeoutMs: 600_000,
+      });
     }
     for (const image of await buildImages(repository, progress)) {
       await run("kind", ["load", "image-archive", image.file, "--name", clusterName], { timeoutMs: 300_000 });

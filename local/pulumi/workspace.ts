@@ -77,6 +77,25 @@ export const pulumiUp = async (
   );
 };
 
+/** Sets configuration of a stack, creating the stack the first time; a dotted key reaches into an object. */
+export const pulumiConfig = async (
+  workspace: PulumiWorkspace,
+  project: PulumiProject,
+  stack: string,
+  values: Readonly<Record<string, string>>,
+): Promise<void> => {
+  for (const [key, value] of Object.entries(values)) {
+    await pulumi(
+      workspace,
+      project,
+      ["config", "set", "--stack", stack, "--path", key, value],
+      () => undefined,
+      60_000,
+      true,
+    );
+  }
+};
+
 /** The outputs of a stack. */
 export const pulumiOutputs = async (
   workspace: PulumiWorkspace,
