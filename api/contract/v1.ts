@@ -149,6 +149,10 @@ export interface MembersRequest extends CallIdentity {
   readonly k: number;
 }
 
+/** Everything that is committed is durable under the new rule. */
+export const membersAnswer = z.object({ instance: z.string(), version: z.int(), committed: z.int() });
+export type MembersAnswer = z.infer<typeof membersAnswer>;
+
 /** application/problem+json of a refusal; `code` is stable. */
 export const problem = z.object({
   type: z.string(),

@@ -1,27 +1,22 @@
-import type { ElectionPlan } from "../decide/index.ts";
+import type { Drain } from "../decide/index.ts";
 import type { ActWorld } from "./ports.ts";
 
-const catchUpMs = 150;
-const pollMs = 3;
+/**
+ * Has every order confirmed only when all standbys in sync hold it, so that each of them can come next. Orders are
+ * still taken meanwhile.
+ * @throws when that cannot be had in time: nothing was disturbed then.
+ */
+export async function prepareDrain({ primary, epoch, rule, version }: Drain, { calls }: ActWorld): Promise<void> {
+  await calls.setMembers(primary, epoch, version, rule);
+}
 
 /**
- * Asks a living primary to stop taking orders and to finish what it has, then gives the preferred successor a moment
- * to hold all of it. A failure ends nothing: the fence that follows stops the primary as well, and the candidate is
- * chosen by what the replicas hold.
+ * Asks the primary to stop taking orders and to finish what it has. A failure ends nothing: the fence that follows
+ * stops it as well, and the candidate is chosen by what the replicas hold.
  */
-export async function drainPrimary(plan: ElectionPlan, primary: string, { calls, clock }: ActWorld): Promise<void> {
-  const from = plan.participants.find(({ name }) => name === primary);
-  const to = plan.participants.find(({ name }) => name === plan.prefer);
-  if (from === undefined) return;
+export async function drainPrimary({ primary, epoch }: Drain, { calls }: ActWorld): Promise<void> {
   try {
-    const { final } = await calls.demote(from, plan.epoch - 1);
-    if (to === undefined) return;
-    const deadline = clock.now() + catchUpMs;
-    while (clock.now() < deadline) {
-      const { durable } = await calls.status(to);
-      if (durable.seq >= final.seq) return;
-      await clock.sleep(pollMs);
-    }
+    await calls.demote(primary, epoch);
   } catch {
     // Not drained, or not known to be: see above.
   }

@@ -14,11 +14,11 @@ import {
   type ElectionPlan,
   type Participant,
 } from "../decide/index.ts";
-import { drainPrimary } from "./drain.ts";
+import { drainPrimary, prepareDrain } from "./drain.ts";
 import { type ActWorld, LeaseTaken } from "./ports.ts";
 import { collectPromises } from "./promises.ts";
 
-export type ElectionStep = "lock" | "fence" | "promote" | "route";
+export type ElectionStep = "drain" | "lock" | "fence" | "promote" | "route";
 
 export type ElectionOutcome =
   | {
@@ -40,7 +40,13 @@ const followersMs = 200;
 
 /** Carries out an election. Never throws for what a peer or the API server does: the outcome says it. */
 export async function runElection(plan: ElectionPlan, world: ActWorld): Promise<ElectionOutcome> {
-  const lap = stopwatch(world, plan.since);
+  const { drain } = plan;
+  if (drain !== undefined) {
+    const prepared = await attempt("drain", () => prepareDrain(drain, world));
+    if (prepared.kind === "ended") return prepared.outcome;
+  }
+  // Orders go on while a drain is prepared: the time of a planned move counts from here.
+  const lap = stopwatch(world, drain === undefined ? plan.since : world.clock.now());
   const detectMs = lap();
 
   const locked = await attempt("lock", () =>
@@ -56,8 +62,8 @@ export async function runElection(plan: ElectionPlan, world: ActWorld): Promise<
   const lockMs = lap();
 
   // A planned move keeps the route until the new primary is there: the old one answers with a hint until then.
-  const unrouted = plan.drain === undefined ? unroute(plan.participants, world) : undefined;
-  if (plan.drain !== undefined) await drainPrimary(plan, plan.drain, world);
+  const unrouted = drain === undefined ? unroute(plan.participants, world) : undefined;
+  if (drain !== undefined) await drainPrimary(drain, world);
   const promises = await collectPromises(plan, world);
   if (promises.kind === "superseded") return promises;
   const { answers } = promises;

@@ -59,6 +59,11 @@ export function createEngineCalls(options: EngineCallsOptions): EngineCalls {
       const request = { ...identity(epoch), upstream: { instance: upstream.name, replication, orders } };
       return ask(replica, (target) => client.follow(target, request, writeDeadlineMs));
     },
+    setMembers: (replica, epoch, version, { members, k }) => {
+      const others = members.filter((member) => member !== replica.name);
+      const request = { ...identity(epoch), version, members: others, k };
+      return ask(replica, (target) => client.setMembers(target, request, writeDeadlineMs));
+    },
     demote: (replica, epoch) => {
       const request = { ...identity(epoch), deadlineMs: drainDeadlineMs };
       return ask(replica, (target) => client.demote(target, request, drainDeadlineMs + readDeadlineMs));

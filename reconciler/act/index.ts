@@ -3,5 +3,6 @@ export { type ControlToken, createEngineCalls } from "./engineCalls.ts";
 export { createKubeRoleWrites } from "./kubeRoleWrites.ts";
 export { type ActClock, type ActWorld, type EngineCalls, LeaseTaken, type RoleWrites } from "./ports.ts";
 export { runRecording } from "./recording.ts";
+export { runRuleChange } from "./ruleChange.ts";
 export { StepBackoff } from "./stepBackoff.ts";
 export { runTending, stepKey, type TendResult } from "./tending.ts";

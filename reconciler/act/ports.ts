@@ -7,6 +7,7 @@ import type {
   EngineStatus,
   FenceAnswer,
   FollowAnswer,
+  MembersAnswer,
   Position,
   PromoteAnswer,
 } from "../../api/contract/v1.ts";
@@ -24,6 +25,8 @@ export interface EngineCalls {
   promote(replica: Participant, epoch: number, minPosition: Position, rule: CommitRule): Promise<PromoteAnswer>;
   follow(replica: Participant, epoch: number, upstream: Participant): Promise<FollowAnswer>;
   demote(replica: Participant, epoch: number): Promise<DemoteAnswer>;
+  /** @param version of the sync set: higher than the last one. */
+  setMembers(replica: Participant, epoch: number, version: number, rule: CommitRule): Promise<MembersAnswer>;
 }
 
 export interface LeaseChange {

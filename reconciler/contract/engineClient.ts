@@ -12,6 +12,9 @@ import {
   type FollowRequest,
   fenceAnswer,
   followAnswer,
+  type MembersAnswer,
+  type MembersRequest,
+  membersAnswer,
   type PromoteAnswer,
   type PromoteRequest,
   problem,
@@ -38,12 +41,13 @@ export interface EngineClient {
   promote(target: EngineTarget, request: PromoteRequest, deadlineMs: number): Promise<PromoteAnswer>;
   follow(target: EngineTarget, request: FollowRequest, deadlineMs: number): Promise<FollowAnswer>;
   demote(target: EngineTarget, request: DemoteRequest, deadlineMs: number): Promise<DemoteAnswer>;
+  setMembers(target: EngineTarget, request: MembersRequest, deadlineMs: number): Promise<MembersAnswer>;
   /** Closes idle connections; calls under way end with an error. */
   close(): Promise<void>;
 }
 
 interface Call<Answer> {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: object;
   readonly answer: z.ZodType<Answer>;
@@ -86,10 +90,12 @@ export function createEngineClient(): EngineClient {
     }
   };
 
-  const post =
+  const send =
+    (method: "POST" | "PUT") =>
     <Request extends object, Answer>(path: string, answer: z.ZodType<Answer>) =>
     (target: EngineTarget, body: Request, deadlineMs: number): Promise<Answer> =>
-      call(target, { method: "POST", path, body, answer }, deadlineMs);
+      call(target, { method, path, body, answer }, deadlineMs);
+  const post = send("POST");
 
   return {
     status: (target, deadlineMs) =>
@@ -98,6 +104,7 @@ export function createEngineClient(): EngineClient {
     promote: post<PromoteRequest, PromoteAnswer>("/v1/promote", promoteAnswer),
     follow: post<FollowRequest, FollowAnswer>("/v1/follow", followAnswer),
     demote: post<DemoteRequest, DemoteAnswer>("/v1/demote", demoteAnswer),
+    setMembers: send("PUT")<MembersRequest, MembersAnswer>("/v1/members", membersAnswer),
     close: () => agent.destroy(),
   };
 }

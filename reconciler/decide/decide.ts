@@ -7,11 +7,12 @@ import type { EngineSnapshot } from "../observe/snapshot.ts";
 import { combinedRule, ruleInForce, wantedRule } from "./commitRule.ts";
 import { electorateOf, prospectsOf } from "./electorate.ts";
 import { participantsOf } from "./participants.ts";
-import type { Blockage, Decision, ElectionCause, ElectionPlan, Plan, RecordPlan, TendStep } from "./plan.ts";
-import { findPlannedMove, settleRequests } from "./plannedMove.ts";
+import type { Blockage, Decision, Drain, ElectionCause, ElectionPlan, Plan, RecordPlan, TendStep } from "./plan.ts";
+import { findPlannedMove, type PlannedMove, settleRequests } from "./plannedMove.ts";
 import { findPoison } from "./poison.ts";
 import { highestKnownEpoch, isEstablished } from "./replicaFacts.ts";
 import { deleteBroken, deleteNextStandby, deleteOnlyReplica } from "./rollout.ts";
+import { planRuleChange } from "./ruleChange.ts";
 import { alignLabels, alignReplicas } from "./tend.ts";
 import { judgePrimary, type PrimaryVerdict } from "./verdict.ts";
 
@@ -69,7 +70,7 @@ interface Call {
   readonly since: number;
   readonly prefer?: string;
   readonly avoid?: readonly string[];
-  readonly drain?: string;
+  readonly drain?: Drain;
 }
 
 function electOrExplain(snapshot: EngineSnapshot, now: number, call: Call): Choice {
@@ -113,23 +114,31 @@ function tendOrMove(
   const corrections = [...alignReplicas(snapshot, name, epoch, now), ...alignLabels(snapshot, name)];
   const move = findPlannedMove(snapshot, verdict, epoch, now);
   if (move !== undefined) {
-    const isSame = move.to === name;
-    const call: Call = {
-      cause: move.cause,
-      from: name,
-      since: now,
-      prefer: move.to,
-      avoid: isSame ? [] : [name],
-      ...(!isSame && { drain: name }),
-    };
-    return act(electionOf(snapshot, now, call));
+    const drain = drainOf(snapshot, verdict, move, now);
+    const call: Call = { cause: move.cause, from: name, since: now, prefer: move.to, avoid: [name] };
+    return act(electionOf(snapshot, now, drain === undefined ? call : { ...call, drain }));
   }
+  const ruleChange = corrections.length === 0 ? planRuleChange(snapshot, verdict, now) : undefined;
+  if (ruleChange !== undefined) return act(ruleChange);
   const replacements = [
     ...deleteBroken(snapshot),
     ...deleteOnlyReplica(snapshot),
     ...(verdict.kind === "leading" ? deleteNextStandby(snapshot, name, epoch, now) : []),
   ];
   return act(tendingPlan([...corrections, ...settleRequests(snapshot, name), ...uniqueByPod(replacements)]));
+}
+
+/** Every standby in sync is made to hold each order, so that the preferred one surely does when the primary ends. */
+function drainOf(
+  snapshot: EngineSnapshot,
+  { name, status }: PrimaryVerdict & { readonly kind: "leading" | "leaving" },
+  { inSync }: PlannedMove,
+  now: number,
+): Drain | undefined {
+  const primary = participantsOf(snapshot, now).find((participant) => participant.name === name);
+  if (primary === undefined || status.sync === null) return undefined;
+  const rule = { members: [name, ...inSync].sort(), k: inSync.length };
+  return { primary, epoch: status.epoch.current, rule, version: status.sync.version + 1 };
 }
 
 /** Two rules may name the same pod. */
@@ -147,7 +156,7 @@ function electionOf(snapshot: EngineSnapshot, now: number, call: Call): Election
     leaseVersion: snapshot.lease?.resourceVersion,
     electorate: electorateOf(snapshot),
     // Members are only exchanged while a primary leads: an empty new one would be counted on for promises.
-    nextRule: call.cause === "RuleChanged" ? wantedRule(snapshot) : ruleInForce(snapshot),
+    nextRule: ruleInForce(snapshot),
     participants: participantsOf(snapshot, now),
     prefer: call.prefer,
     avoid: call.avoid ?? [],

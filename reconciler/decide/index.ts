@@ -5,12 +5,14 @@ export { countPromises, type Promises } from "./electorate.ts";
 export type {
   Blockage,
   Decision,
+  Drain,
   ElectionCause,
   ElectionPlan,
   Electorate,
   Participant,
   Plan,
   RecordPlan,
+  RuleChangePlan,
   TendStep,
 } from "./plan.ts";
 export { answering, isInSync, leadsIn } from "./replicaFacts.ts";

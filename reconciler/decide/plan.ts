@@ -15,9 +15,7 @@ export type ElectionCause =
   /** The primary's pod is being deleted, its node emptied, or its place removed. */
   | "PodLeaving"
   /** The primary's pod is to be replaced by an updated one. */
-  | "Rollout"
-  /** The members or the number of copies changed: a new rule is a new epoch. */
-  | "RuleChanged";
+  | "Rollout";
 
 /** A replica that can take part in an election. */
 export interface Participant {
@@ -63,7 +61,18 @@ export interface ElectionPlan {
   /** Wins only where the others cannot do without it. */
   readonly avoid: readonly string[];
   /** A living primary that is asked to finish its work first. */
-  readonly drain: string | undefined;
+  readonly drain: Drain | undefined;
+}
+
+/** A planned move: the primary ends its epoch by itself, with every order on all replicas that may come after it. */
+export interface Drain {
+  readonly primary: Participant;
+  /** The epoch that it leads in. */
+  readonly epoch: number;
+  /** Its sync set for the rest of its time: itself and every standby in sync, all of which must hold each order. */
+  readonly rule: CommitRule;
+  /** Of that sync set: higher than the last one. */
+  readonly version: number;
 }
 
 /** Record a primary that already leads in `epoch`. */
@@ -74,6 +83,19 @@ export interface RecordPlan {
   readonly leaseVersion: string | undefined;
   readonly rule: CommitRule;
   readonly participants: readonly Participant[];
+}
+
+/** Give a leading primary other members or another k, without a new epoch and without a pause. */
+export interface RuleChangePlan {
+  readonly kind: "changeRule";
+  readonly primary: Participant;
+  readonly epoch: number;
+  readonly leaseVersion: string;
+  /** As the Lease says. */
+  readonly from: CommitRule;
+  readonly to: CommitRule;
+  /** Of the new sync set: higher than the last one. */
+  readonly version: number;
 }
 
 /** One small correction while a primary leads. Each may be repeated without harm. */
@@ -99,6 +121,7 @@ export type Plan =
   | { readonly kind: "rest" }
   | { readonly kind: "tend"; readonly steps: readonly TendStep[] }
   | RecordPlan
+  | RuleChangePlan
   | ElectionPlan;
 
 /** Why nobody can be made primary now, in words for the person who has to help. */

@@ -1,7 +1,6 @@
 /** Reasons to move a healthy primary, and to which replica. */
 import { annotations } from "../../api/names.ts";
 import type { EngineSnapshot, ReplicaView } from "../observe/snapshot.ts";
-import { ruleInForce, sameRule, wantedRule } from "./commitRule.ts";
 import type { ElectionCause, TendStep } from "./plan.ts";
 import { answering, isInSync } from "./replicaFacts.ts";
 import { isPrimaryNext } from "./rollout.ts";
@@ -10,6 +9,8 @@ import type { PrimaryVerdict } from "./verdict.ts";
 export interface PlannedMove {
   readonly cause: ElectionCause;
   readonly to: string;
+  /** Every standby that is in sync, `to` among them. */
+  readonly inSync: readonly string[];
 }
 
 /** A move that is wanted and can be made now without refusing an order for good. */
@@ -22,19 +23,19 @@ export function findPlannedMove(
   const primary = verdict.name;
   const targets = readyTargets(snapshot, primary, epoch, now);
   const best = targets[0]?.name;
+  const inSync = targets.map(({ name }) => name);
 
-  if (verdict.kind === "leaving") return best === undefined ? undefined : { cause: "PodLeaving", to: best };
+  if (verdict.kind === "leaving") return best === undefined ? undefined : { cause: "PodLeaving", to: best, inSync };
 
   const requested = snapshot.annotations[annotations.switchoverTo];
   if (targets.some(({ name }) => name === requested) && requested !== undefined)
-    return { cause: "Requested", to: requested };
+    return { cause: "Requested", to: requested, inSync };
 
   const isCordoned = snapshot.replicas.some(({ name, pod }) => name === primary && pod?.nodeSchedulable === false);
   const elsewhere = targets.find(({ pod }) => pod?.nodeSchedulable === true)?.name;
-  if (isCordoned && elsewhere !== undefined) return { cause: "PodLeaving", to: elsewhere };
+  if (isCordoned && elsewhere !== undefined) return { cause: "PodLeaving", to: elsewhere, inSync };
 
-  if (best !== undefined && isPrimaryNext(snapshot, primary, epoch, now)) return { cause: "Rollout", to: best };
-  if (isRuleChangeDue(snapshot, primary, targets)) return { cause: "RuleChanged", to: primary };
+  if (best !== undefined && isPrimaryNext(snapshot, primary, epoch, now)) return { cause: "Rollout", to: best, inSync };
   return undefined;
 }
 
@@ -55,18 +56,6 @@ function readyTargets(
       return isInSync(status, primary, epoch);
     })
     .sort((a, b) => cost(a) - cost(b) || a.ordinal - b.ordinal);
-}
-
-/**
- * The spec asks for other members or another k than the epoch runs with. Every new member must have caught up first:
- * an empty one would be counted on for promises that it cannot give.
- */
-function isRuleChangeDue(snapshot: EngineSnapshot, primary: string, inSync: readonly ReplicaView[]): boolean {
-  const wanted = wantedRule(snapshot);
-  const current = ruleInForce(snapshot);
-  if (snapshot.lease?.rule === undefined || sameRule(wanted, current)) return false;
-  const caughtUp = (name: string): boolean => name === primary || inSync.some((replica) => replica.name === name);
-  return wanted.members.every(caughtUp);
 }
 
 /** Takes a request of a person off once it is fulfilled or can never be. */

@@ -58,4 +58,7 @@ export function highestKnownEpoch({ lease, published, replicas }: EngineSnapshot
 export const isEstablished = ({ lease, published, replicas }: EngineSnapshot): boolean =>
   lease?.established === true ||
   (published?.epoch ?? 0) > 0 ||
-  replicas.some(({ stream }) => stream?.status?.blank === false);
+  replicas.some(({ stream }) => stream?.status !== undefined && holdsHistory(stream.status));
+
+/** A replica in replay does not know yet whether it is blank. */
+const holdsHistory = ({ role, blank }: EngineStatus): boolean => role !== "recovering" && !blank;

@@ -18,7 +18,6 @@ export function kindOf(cause: ElectionCause): ElectionKind {
     case "Requested":
     case "PodLeaving":
     case "Rollout":
-    case "RuleChanged":
       return "switchover";
   }
 }
@@ -48,7 +47,5 @@ export function describeCause(cause: ElectionCause): string {
       return "its pod or its node is being taken away";
     case "Rollout":
       return "its pod is to be replaced by an updated one";
-    case "RuleChanged":
-      return "replicas or failoverStrategy.syncStandbys changed";
   }
 }

@@ -5,6 +5,7 @@ import {
   type ElectionOutcome,
   runElection,
   runRecording,
+  runRuleChange,
   runTending,
   StepBackoff,
   stepKey,
@@ -143,6 +144,11 @@ export class EngineLoop {
         await runRecording(plan, world);
         this.#expected.expect(plan.epoch, plan.primary, this.#options.now());
         this.#options.logger.info({ primary: plan.primary, epoch: plan.epoch }, "recorded a primary that already led");
+        return cacheLagMs;
+      case "changeRule":
+        if (!this.#backoff.admit(`rule ${plan.version}`, this.#options.now())) return recheckMs;
+        await runRuleChange(plan, world);
+        this.#options.logger.info({ rule: plan.to, epoch: plan.epoch }, "changed the sync set of the primary");
         return cacheLagMs;
       case "elect":
         return this.#elect(plan, world);
