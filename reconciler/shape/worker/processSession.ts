@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Process ids of a session's members. Empty where there is no /proc. */
+/** Process ids of a session's living members. Empty where there is no /proc. */
 export const sessionMembers = (session: number): readonly number[] => {
   const members: number[] = [];
   for (const entry of listProcesses()) {
@@ -40,12 +40,15 @@ const listProcesses = (): readonly string[] => {
   }
 };
 
-/** Fields of /proc/PID/stat after the command's closing bracket: state, parent, group, session. */
+/**
+ * Fields of /proc/PID/stat after the command's closing bracket: state, parent, group, session. A zombie has nothing left
+ * to be ended and waits for its parent alone.
+ */
 const sessionOf = (pid: string): number | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return Number(session);
+    const [state, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" ? undefined : Number(session);
   } catch {
     return undefined;
   }
