@@ -4,11 +4,11 @@ import type { Change } from "./informer.ts";
 import type { KubeObject } from "./kubeObject.ts";
 
 export interface Expectations {
-  /** `owner` has created or changed `object`, as the API server answered: its cache must show this version. */
-  written(owner: string, object: KubeObject): void;
-  /** `owner` has asked for the deletion of `object`. */
-  deleted(owner: string, object: KubeObject): void;
-  /** To be fed with every change of the objects' informer. */
+  /** Creates or changes an object for `owner`: until the cache shows what the API server answered, it is not trusted. */
+  writing<T extends KubeObject>(owner: string, write: () => Promise<T>): Promise<T>;
+  /** Deletes `object` for `owner`: until the cache shows it as gone or going, it is not trusted. */
+  deleting(owner: string, object: KubeObject, remove: () => Promise<void>): Promise<void>;
+  /** To be fed with every change of the objects' informers. */
   observe(change: Change<KubeObject>): void;
   /** Whether `owner` may decide on what the cache shows. */
   fulfilled(owner: string): boolean;
@@ -28,42 +28,82 @@ interface Expected {
  */
 const defaultTimeoutMs = 30_000;
 
-export const createExpectations = (
-  options: { readonly clock?: Clock; readonly timeoutMs?: number } = {},
-): Expectations => {
+export interface ExpectationsOptions {
+  readonly clock?: Clock;
+  /** Default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+export const createExpectations = (options: ExpectationsOptions = {}): Expectations => {
   const clock = options.clock ?? systemClock;
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
-  const owners = new Map<string, Map<string, Expected>>();
+  /** By owner, then by the uid of the object. */
+  const expectations = new Map<string, Map<string, Expected>>();
+  /** Writes on their way, by owner. */
+  const inFlight = new Map<string, number>();
+  /** Versions that the cache showed while writes were on their way: one may be the answer to come. */
+  const shown = new Set<string>();
+
+  const begin = (owner: string): void => void inFlight.set(owner, (inFlight.get(owner) ?? 0) + 1);
+  const end = (owner: string): void => {
+    const left = (inFlight.get(owner) ?? 1) - 1;
+    if (left > 0) inFlight.set(owner, left);
+    else inFlight.delete(owner);
+    if (inFlight.size === 0) shown.clear();
+  };
 
   const expect = (owner: string, object: KubeObject, what: Expected["what"]): void => {
     const { uid, resourceVersion } = object.metadata;
-    const expected = owners.get(owner) ?? new Map<string, Expected>();
+    const expected = expectations.get(owner) ?? new Map<string, Expected>();
     expected.set(uid, { what, resourceVersion, since: clock.now() });
-    owners.set(owner, expected);
+    expectations.set(owner, expected);
+  };
+  const settle = (owner: string, uid: string): void => {
+    const expected = expectations.get(owner);
+    expected?.delete(uid);
+    if (expected?.size === 0) expectations.delete(owner);
   };
 
   return {
-    written: (owner, object) => expect(owner, object, "version"),
-    deleted: (owner, object) => expect(owner, object, "deletion"),
+    async writing(owner, write) {
+      begin(owner);
+      try {
+        const written = await write();
+        if (!shown.has(versionOf(written))) expect(owner, written, "version");
+        return written;
+      } finally {
+        end(owner);
+      }
+    },
+    async deleting(owner, object, remove) {
+      expect(owner, object, "deletion");
+      try {
+        await remove();
+      } catch (error) {
+        settle(owner, object.metadata.uid);
+        throw error;
+      }
+    },
     observe(change) {
       const { uid, resourceVersion, deletionTimestamp } = change.object.metadata;
-      for (const [owner, expected] of owners) {
+      if (inFlight.size > 0) shown.add(versionOf(change.object));
+      for (const [owner, expected] of expectations) {
         const open = expected.get(uid);
         if (open === undefined) continue;
-        const gone = change.type === "deleted" || (open.what === "deletion" && deletionTimestamp !== undefined);
-        if (!gone && (open.what === "deletion" || open.resourceVersion !== resourceVersion)) continue;
-        expected.delete(uid);
-        if (expected.size === 0) owners.delete(owner);
+        const leaving = open.what === "deletion" && deletionTimestamp !== undefined;
+        const reached = open.what === "version" && open.resourceVersion === resourceVersion;
+        if (change.type === "deleted" || leaving || reached) settle(owner, uid);
       }
     },
     fulfilled(owner) {
-      const expected = owners.get(owner);
-      if (expected === undefined) return true;
-      for (const [uid, { since }] of expected) if (clock.now() - since > timeoutMs) expected.delete(uid);
-      if (expected.size > 0) return false;
-      owners.delete(owner);
-      return true;
+      if (inFlight.has(owner)) return false;
+      for (const [uid, { since }] of expectations.get(owner) ?? []) {
+        if (clock.now() - since > timeoutMs) settle(owner, uid);
+      }
+      return !expectations.has(owner);
     },
-    forget: (owner) => void owners.delete(owner),
+    forget: (owner) => void expectations.delete(owner),
   };
 };
+
+const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid}@${metadata.resourceVersion}`;

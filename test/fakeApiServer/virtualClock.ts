@@ -1,0 +1,64 @@
+/** A clock that stands still until a test moves it. */
+import { setTimeout as realSleep } from "node:timers/promises";
+import type { Clock } from "../../reconciler/kube/clock.ts";
+
+export interface VirtualClock extends Clock {
+  /** Lets `ms` pass: runs what falls due on the way, in order, and lets real I/O between make its way. */
+  advance(ms: number): Promise<void>;
+  /** Lets the time of all timers slip, as for a process that was stopped: `ms` pass, and only then anything runs. */
+  jump(ms: number): Promise<void>;
+  /** Callbacks that wait. */
+  readonly pending: number;
+}
+
+/** Enough turns of the real event loop for an exchange with a server in this process. */
+const settleMs = 2;
+
+export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000Z")): VirtualClock => {
+  interface Waiting {
+    readonly at: number;
+    readonly callback: () => void;
+  }
+  const waiting = new Set<Waiting>();
+  let now = 0;
+
+  const settle = () => realSleep(settleMs);
+  const nextDue = (until: number): Waiting | undefined => {
+    let first: Waiting | undefined;
+    for (const timer of waiting) {
+      if (timer.at <= until && (first === undefined || timer.at < first.at)) first = timer;
+    }
+    return first;
+  };
+  const runUntil = async (until: number): Promise<void> => {
+    for (let due = nextDue(until); due !== undefined; due = nextDue(until)) {
+      waiting.delete(due);
+      now = Math.max(now, due.at);
+      due.callback();
+      await settle();
+    }
+  };
+
+  return {
+    now: () => now,
+    wall: () => new Date(wallStart.getTime() + now),
+    setTimeout(callback, ms) {
+      const timer = { at: now + Math.max(0, ms), callback };
+      waiting.add(timer);
+      return { cancel: () => void waiting.delete(timer) };
+    },
+    async advance(ms) {
+      const until = now + ms;
+      await settle();
+      await runUntil(until);
+      now = until;
+    },
+    async jump(ms) {
+      now += ms;
+      await runUntil(now);
+    },
+    get pending() {
+      return waiting.size;
+    },
+  };
+};
