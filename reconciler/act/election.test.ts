@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EngineRefusal, EngineUnanswered } from "../contract/index.ts";
+import { decide, type ElectionPlan } from "../decide/index.ts";
+import { dropped, healthy, now, standbysLost, withPod } from "../testing/engineWorld.ts";
+import { type ActWorld, type EngineCalls, LeaseTaken, type RoleWrites, runElection } from "./index.ts";
+
+/** A clock that stands still, except that sleeping moves it. */
+const testClock = () => {
+  let time = now;
+  return {
+    now: () => time,
+    sleep: async (ms: number) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      time += ms;
+    },
+  };
+};
+
+interface Recorded extends ActWorld {
+  /** Every call and write in order. */
+  readonly log: readonly string[];
+}
+
+const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> = {}): Recorded => {
+  const log: string[] = [];
+  const note = <Arguments extends readonly unknown[], Result>(
+    what: (...given: Arguments) => string,
+    work: (...given: Arguments) => Promise<Result>,
+  ): ((...given: Arguments) => Promise<Result>) => {
+    return (...given) => {
+      log.push(what(...given));
+      return work(...given);
+    };
+  };
+  const durable = { epoch: 3, seq: 100 };
+  const answered: EngineCalls = {
+    status: () => Promise.reject(new Error("not asked")),
+    fence: (replica, epoch) =>
+      Promise.resolve({
+        instance: replica.name,
+        promised: epoch,
+        durable,
+        blank: false,
+        wasPrimary: false,
+        primaryEpoch: 0,
+      }),
+    promote: (replica, epoch) => Promise.resolve({ instance: replica.name, epoch, durable: { epoch, seq: 101 } }),
+    follow: (replica, epoch) => Promise.resolve({ instance: replica.name, epoch, durable }),
+    demote: (replica) => Promise.resolve({ instance: replica.name, final: durable }),
+    setMembers: (replica, _, version) => Promise.resolve({ instance: replica.name, version, committed: 100 }),
+    ...calls,
+  };
+  const written: RoleWrites = {
+    putLease: () => Promise.resolve("8"),
+    labelRole: () => Promise.resolve(),
+    deletePod: () => Promise.resolve(),
+    dropAnnotation: () => Promise.resolve(),
+    ...writes,
+  };
+  return {
+    log,
+    clock: testClock(),
+    calls: {
+      status: answered.status,
+      fence: note((replica, epoch) => `fence ${replica.name} ${epoch}`, answered.fence),
+      promote: note((replica, epoch) => `promote ${replica.name} ${epoch}`, answered.promote),
+      follow: note((replica, _, upstream) => `follow ${replica.name} ${upstream.name}`, answered.follow),
+      demote: note((replica, epoch) => `demote ${replica.name} ${epoch}`, answered.demote),
+      setMembers: note((replica, _, __, rule) => `members ${replica.name} k=${rule.k}`, answered.setMembers),
+    },
+    writes: {
+      putLease: note(({ holder, epoch }) => `lease ${holder === "" ? "nobody" : holder} ${epoch}`, written.putLease),
+      labelRole: note((pod, role) => `label ${pod.name} ${role}`, written.labelRole),
+      deletePod: written.deletePod,
+      dropAnnotation: written.dropAnnotation,
+    },
+  };
+};
+
+const planIn = (world: ReturnType<typeof healthy>): ElectionPlan => {
+  const { plan } = decide(world, now);
+  assert.equal(plan.kind, "elect");
+  return plan as ElectionPlan;
+};
+
+const failover = planIn(standbysLost(dropped(healthy(), 0)));
+const switchover = planIn(withPod(healthy(), 0, { terminating: true }));
+const down = () => Promise.reject(new EngineUnanswered("call", "refused", new Error("down")));
+const oldIsDown: Partial<EngineCalls> = {
+  fence: (replica, epoch) =>
+    replica.name === "te-0"
+      ? down()
+      : Promise.resolve({
+          instance: replica.name,
+          promised: epoch,
+          durable: { epoch: 3, seq: 100 },
+          blank: false,
+          wasPrimary: false,
+          primaryEpoch: 0,
+        }),
+};
+const refusal = (code: "STALE_EPOCH" | "BEHIND") =>
+  new EngineRefusal("call", { type: "about:blank", title: code, status: 409, code });
+
+describe("an election", () => {
+  it("takes the lock, fences all at once, promotes beside telling the others, and routes last", async () => {
+    const world = worldOf(oldIsDown);
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind, "elected");
+    assert.deepEqual(world.log, [
+      "lease nobody 4",
+      "label te-0 standby",
+      "fence te-0 4",
+      "fence te-1 4",
+      "fence te-2 4",
+      "follow te-2 te-1",
+      "promote te-1 4",
+      "lease te-1 4",
+      "label te-1 primary",
+    ]);
+  });
+
+  it("says how long each phase took, the first from the first sign", async () => {
+    const outcome = await runElection(failover, worldOf(oldIsDown));
+    assert.equal(outcome.kind === "elected" && outcome.phases.detectMs, 5);
+  });
+
+  it("does not wait for a frozen replica once the promises are enough", async () => {
+    const frozen = worldOf({
+      fence: (replica, epoch) =>
+        replica.name === "te-0" ? new Promise(() => undefined) : (oldIsDown.fence ?? down)(replica, epoch),
+    });
+    assert.equal((await runElection(failover, frozen)).kind, "elected");
+  });
+
+  it("waits a moment for one that answered before and may be further", async () => {
+    const late = worldOf({
+      fence: async (replica, epoch) => {
+        if (replica.name === "te-2") await new Promise((resolve) => setImmediate(resolve));
+        const seq = replica.name === "te-2" ? 105 : 100;
+        return {
+          instance: replica.name,
+          promised: epoch,
+          durable: { epoch: 3, seq },
+          blank: false,
+          wasPrimary: false,
+          primaryEpoch: 0,
+        };
+      },
+    });
+    const outcome = await runElection(failover, late);
+    assert.equal(outcome.kind === "elected" && outcome.primary, "te-2");
+  });
+
+  it("ends at the lock when another initiator was faster, and disturbs nobody", async () => {
+    const world = worldOf({}, { putLease: () => Promise.reject(new LeaseTaken("te")) });
+    assert.equal((await runElection(failover, world)).kind, "superseded");
+    assert.deepEqual(world.log, ["lease nobody 4"]);
+  });
+
+  it("ends at the lock when the API server is away, and disturbs nobody", async () => {
+    const world = worldOf({}, { putLease: () => Promise.reject(new Error("unreachable")) });
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind === "failed" && outcome.step, "lock");
+    assert.deepEqual(world.log, ["lease nobody 4"]);
+  });
+
+  it("ends when a replica has promised a higher epoch", async () => {
+    const world = worldOf({ fence: () => Promise.reject(refusal("STALE_EPOCH")) });
+    assert.equal((await runElection(failover, world)).kind, "superseded");
+  });
+
+  it("promotes nobody when the promises are too few, and says what is missing", async () => {
+    const world = worldOf({
+      fence: (replica, epoch) => (replica.name === "te-1" ? (oldIsDown.fence ?? down)(replica, epoch) : down()),
+    });
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind === "blocked" && outcome.blocked.reason, "NotEnoughPromises");
+    assert.ok(!world.log.some((line) => line.startsWith("promote")));
+  });
+
+  it("leaves the route empty when the promotion is refused", async () => {
+    const world = worldOf({ ...oldIsDown, promote: () => Promise.reject(refusal("BEHIND")) });
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind === "failed" && outcome.step, "promote");
+    assert.ok(!world.log.includes("lease te-1 4"));
+  });
+
+  it("adds no new route while the old one could not be removed", async () => {
+    const world = worldOf(oldIsDown, {
+      labelRole: (_, role) => (role === "standby" ? Promise.reject(new Error("unreachable")) : Promise.resolve()),
+    });
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind === "failed" && outcome.step, "route");
+    assert.ok(!world.log.includes("label te-1 primary"));
+    assert.ok(world.log.includes("lease te-1 4"), "the Lease says who leads all the same");
+  });
+
+  it("tells when the old primary was alive and was stopped by its fence", async () => {
+    const alive = worldOf({
+      fence: async (replica, epoch) => ({
+        instance: replica.name,
+        promised: epoch,
+        durable: { epoch: 3, seq: replica.name === "te-0" ? 90 : 100 },
+        blank: false,
+        wasPrimary: replica.name === "te-0",
+        primaryEpoch: replica.name === "te-0" ? 3 : 0,
+      }),
+    });
+    const outcome = await runElection(failover, alive);
+    assert.equal(outcome.kind === "elected" && outcome.fencedAlive, true);
+  });
+});
+
+describe("a planned move", () => {
+  it("has every standby hold each order, drains the primary, and keeps the route until the next one leads", async () => {
+    const world = worldOf();
+    const outcome = await runElection(switchover, world);
+    assert.equal(outcome.kind === "elected" && outcome.primary, "te-1");
+    assert.deepEqual(world.log.slice(0, 3), ["members te-0 k=2", "lease nobody 4", "demote te-0 3"]);
+    const removed = world.log.indexOf("label te-0 standby");
+    assert.ok(removed > world.log.indexOf("promote te-1 4") && removed < world.log.indexOf("label te-1 primary"));
+  });
+
+  it("is given up before anything is disturbed when the standbys cannot hold each order", async () => {
+    const world = worldOf({ setMembers: down });
+    const outcome = await runElection(switchover, world);
+    assert.equal(outcome.kind === "failed" && outcome.step, "drain");
+    assert.deepEqual(world.log, ["members te-0 k=2"]);
+  });
+
+  it("goes on with the fence when the primary cannot be drained", async () => {
+    const outcome = await runElection(switchover, worldOf({ demote: down }));
+    assert.equal(outcome.kind === "elected" && outcome.primary, "te-1");
+  });
+});
