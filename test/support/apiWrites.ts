@@ -1,4 +1,4 @@
-import type { KubeClient } from "../../reconciler/kube/kubeClient.ts";
+import type { KubeClient } from "../../reconciler/kube/index.ts";
 import { type Sample, samplesOf } from "./metricsText.ts";
 
 const writeVerbs: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"]);

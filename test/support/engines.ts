@@ -1,11 +1,4 @@
-import {
-  type annotations,
-  childNames,
-  group,
-  tradingEngineKind,
-  tradingEnginePlural,
-  version,
-} from "../../api/names.ts";
+import { type annotations, group, labels, tradingEngineKind, tradingEnginePlural, version } from "../../api/names.ts";
 import type {
   Condition,
   ConditionType,
@@ -13,10 +6,8 @@ import type {
   TradingEngineSpecInput,
   TradingEngineStatus,
 } from "../../api/tradingEngine/index.ts";
-import { isNotFound } from "../../reconciler/kube/errors.ts";
-import type { KubeClient } from "../../reconciler/kube/kubeClient.ts";
-import type { Draft, NamespacedObject } from "../../reconciler/kube/kubeObject.ts";
-import { defineResource, persistentVolumeClaims } from "../../reconciler/kube/resource.ts";
+import type { Draft, KubeClient, NamespacedObject } from "../../reconciler/kube/index.ts";
+import { defineResource, isNotFound, persistentVolumeClaims } from "../../reconciler/kube/index.ts";
 import { waitFor } from "./waitFor.ts";
 
 /** A TradingEngine as the API server stores it. */
@@ -127,13 +118,22 @@ export async function deleteEngine(ref: EngineRef, deadlineMs: number): Promise<
   });
 }
 
-/** Deletes the volume claims that a deleted engine left behind. */
-export async function deleteVolumes(ref: EngineRef, replicas: number): Promise<void> {
-  const { volume } = childNames(ref.engine);
-  for (let ordinal = 0; ordinal < replicas; ordinal++) {
-    const claim = { namespace: ref.namespace, name: volume(ordinal) };
-    await ref.client.delete(persistentVolumeClaims, claim).catch(unlessNotFound);
-  }
+/** Deletes the volume claims that a deleted engine left behind, and waits until they are gone. */
+export async function deleteVolumes({ client, namespace, engine }: EngineRef): Promise<void> {
+  const claims = { namespace, labelSelector: `${labels.engine}=${engine}` };
+  await waitFor({
+    what: `the volume claims of ${engine} to be gone`,
+    deadlineMs: 60_000,
+    look: async () => {
+      const { items } = await client.list(persistentVolumeClaims, claims);
+      for (const { metadata } of items) {
+        if (metadata.deletionTimestamp !== undefined) continue;
+        await client.delete(persistentVolumeClaims, { namespace, name: metadata.name }).catch(unlessNotFound);
+      }
+      return items.map(({ metadata }) => metadata.name);
+    },
+    until: (names) => names.length === 0,
+  });
 }
 
 function unlessNotFound(error: unknown): undefined {

@@ -1,10 +1,11 @@
 import { childNames, labels, labelValues } from "../../api/names.ts";
 import type { FailoverPhases, TradingEngineStatus } from "../../api/tradingEngine/index.ts";
-import type { KubeClient } from "../../reconciler/kube/kubeClient.ts";
-import { type Pod, pods } from "../../reconciler/kube/resource.ts";
+import type { KubeClient } from "../../reconciler/kube/index.ts";
+import { type Pod, pods } from "../../reconciler/kube/index.ts";
 import type { HistoryReport } from "../orders/check.ts";
 import { type EngineRef, getEngine, isSettled, waitForEngine, waitUntilSettled } from "./engines.ts";
 import { runOrderClient } from "./orderClientRun.ts";
+import { isReady, isSameContainer } from "./podState.ts";
 import { compareStates } from "./stateHashes.ts";
 import { waitFor } from "./waitFor.ts";
 
@@ -141,17 +142,6 @@ async function repaired(scenario: FailoverScenario, victim: Pod): Promise<number
   });
   return performance.now();
 }
-
-const isReady = (pod: Pod): boolean =>
-  pod.metadata.deletionTimestamp === undefined &&
-  (pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false);
-
-const containerIds = (pod: Pod): readonly string[] =>
-  pod.status?.containerStatuses?.flatMap(({ containerID }) => containerID ?? []) ?? [];
-
-/** A killed process comes back as another container of the same pod. */
-const isSameContainer = (pod: Pod, victim: Pod): boolean =>
-  pod.metadata.uid === victim.metadata.uid && containerIds(pod).some((id) => containerIds(victim).includes(id));
 
 /** Waits for the `up` that a failover asks for and answers what it said of itself. */
 async function updated(scenario: FailoverScenario, updateBefore: string | undefined) {

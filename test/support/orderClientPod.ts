@@ -1,6 +1,5 @@
 import { childNames, labels, labelValues, ports, replicaHost } from "../../api/names.ts";
-import type { Draft } from "../../reconciler/kube/kubeObject.ts";
-import type { NetworkPolicy, Pod } from "../../reconciler/kube/resource.ts";
+import type { Draft, NetworkPolicy, Pod } from "../../reconciler/kube/index.ts";
 import { defaultPort } from "../orders/config.ts";
 
 export interface OrderClientSpec {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type EngineStatus, engineStatus } from "../../api/contract/v1.ts";
-import { isNotFound } from "../../reconciler/kube/errors.ts";
-import { networkPolicies, pods } from "../../reconciler/kube/resource.ts";
+import { isNotFound, networkPolicies, pods } from "../../reconciler/kube/index.ts";
 import type { Ack } from "../orders/ackLog.ts";
 import { checkHistory, type HistoryReport, type JournalRecord } from "../orders/check.ts";
 import { defaultPort } from "../orders/config.ts";

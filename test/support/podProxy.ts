@@ -1,4 +1,4 @@
-import type { KubeClient } from "../../reconciler/kube/kubeClient.ts";
+import type { KubeClient } from "../../reconciler/kube/index.ts";
 
 /** A port of a pod, reached through the API server: works wherever the API server is reached. */
 export interface PodPort {
