@@ -150,7 +150,18 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
         break;
     }
   };
-  const deltas = createSlicedQueue<Delta<T>>({ now: () => clock.now(), sliceMs, run: apply });
+  const deltas = createSlicedQueue<Delta<T>>({
+    now: () => clock.now(),
+    sliceMs,
+    run(delta) {
+      try {
+        apply(delta);
+      } catch (error) {
+        // A transform or an indexer that cannot bear this object must not keep all later ones away.
+        logger.error({ err: error, delta: delta.type }, "an informer could not take a change");
+      }
+    },
+  });
 
   const mirror: Mirror<T> = {
     replace: (objects) =>

@@ -200,7 +200,10 @@ const watchOnce = async <T extends KubeObject>(
       inBandError = errorOfInBandStatus(event.object, resource.plural);
       throw inBandError;
     }
-    // The API server sends what its list of the resource would: that is what the resource says of its type.
+    if (!isKubeObject(event.object)) {
+      throw new ApiError({ kind: "malformed", message: `watch of ${resource.plural}: an event without an object` });
+    }
+    // The API server sends what the resource promises.
     const object = event.object as T;
     received++;
     switch (event.type) {
@@ -242,6 +245,13 @@ const watchOnce = async <T extends KubeObject>(
   }
   return { error, inBand: inBandError !== undefined && error === inBandError, openedAt, received };
 };
+
+const isKubeObject = (object: unknown): object is KubeObject =>
+  typeof object === "object" &&
+  object !== null &&
+  "metadata" in object &&
+  typeof object.metadata === "object" &&
+  object.metadata !== null;
 
 const silenceError = (plural: string, inactivityMs: number): ApiError =>
   new ApiError({ kind: "timeout", message: `watch of ${plural}: nothing heard for ${inactivityMs} ms` });

@@ -31,9 +31,10 @@ export const openFakeWatch = (
   query: URLSearchParams,
 ): FakeWatch => {
   let silent = false;
+  let closed = false;
   let toDrop = 0;
   const sendRaw = (text: string): void => {
-    if (!silent && !response.destroyed) response.write(text);
+    if (!silent && !closed) response.write(text);
   };
   const send = (type: string, object: unknown) => sendRaw(`${JSON.stringify({ type, object })}\n`);
   const onChange = (entry: HistoryEntry): void => {
@@ -50,20 +51,30 @@ export const openFakeWatch = (
   response.flushHeaders();
   for (const entry of store.since(Number(query.get("resourceVersion")), target.collection) ?? []) onChange(entry);
   const stopListening = store.onChange(onChange);
-  response.once("close", stopListening);
+  const close = (): void => {
+    closed = true;
+    stopListening();
+  };
+  response.once("close", close);
 
   return {
     path: target.path,
     query,
     get open() {
-      return !response.destroyed && !response.writableEnded;
+      return !closed;
     },
     send,
     sendRaw,
     bookmark: () => send("BOOKMARK", { metadata: { resourceVersion: String(store.version) } }),
     sendError: (code, reason) => send("ERROR", { kind: "Status", code, reason, message: reason }),
-    end: () => void response.end(),
-    reset: () => void response.socket?.resetAndDestroy(),
+    end() {
+      close();
+      response.end();
+    },
+    reset() {
+      close();
+      response.socket?.resetAndDestroy();
+    },
     goSilent() {
       silent = true;
     },

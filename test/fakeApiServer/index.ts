@@ -3,5 +3,6 @@ export { type FakeApiServer, type SeenRequest, startFakeApiServer } from "./fake
 export type { NewObject, StoredObject } from "./fakeStore.ts";
 export type { FakeWatch } from "./fakeWatch.ts";
 export type { Fault, FaultMatch } from "./fault.ts";
+export { collections, type FakeCluster, podNamed, startFakeCluster } from "./fixture.ts";
 export { until } from "./until.ts";
 export { createVirtualClock, type VirtualClock } from "./virtualClock.ts";

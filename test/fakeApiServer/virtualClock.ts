@@ -5,6 +5,11 @@ import type { Clock } from "../../reconciler/kube/clock.ts";
 export interface VirtualClock extends Clock {
   /** Lets `ms` pass: runs what falls due on the way, in order, and lets real I/O between make its way. */
   advance(ms: number): Promise<void>;
+  /**
+   * Lets time pass in steps of `stepMs` until `condition` holds, and returns how much; throws with `what` when that takes
+   * more than ten seconds of real time. For what needs many exchanges, whose real time nobody can foresee.
+   */
+  advanceUntil(what: string, condition: () => boolean, stepMs?: number): Promise<number>;
   /** Lets the time of all timers slip, as for a process that was stopped: `ms` pass, and only then anything runs. */
   jump(ms: number): Promise<void>;
   /** Callbacks that wait. */
@@ -13,6 +18,7 @@ export interface VirtualClock extends Clock {
 
 /** Enough turns of the real event loop for an exchange with a server in this process. */
 const settleMs = 2;
+const patienceMs = 10_000;
 
 export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000Z")): VirtualClock => {
   interface Waiting {
@@ -39,6 +45,13 @@ export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000
     }
   };
 
+  const advance = async (ms: number): Promise<void> => {
+    const end = now + ms;
+    await settle();
+    await runUntil(end);
+    now = end;
+  };
+
   return {
     now: () => now,
     wall: () => new Date(wallStart.getTime() + now),
@@ -47,11 +60,15 @@ export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000
       waiting.add(timer);
       return { cancel: () => void waiting.delete(timer) };
     },
-    async advance(ms) {
-      const until = now + ms;
-      await settle();
-      await runUntil(until);
-      now = until;
+    advance,
+    async advanceUntil(what, condition, stepMs = 100) {
+      const from = now;
+      const giveUpAt = performance.now() + patienceMs;
+      while (!condition()) {
+        if (performance.now() > giveUpAt) throw new Error(`waited in vain for: ${what}`);
+        await advance(stepMs);
+      }
+      return now - from;
     },
     async jump(ms) {
       now += ms;
