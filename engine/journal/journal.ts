@@ -199,9 +199,8 @@ export class Journal {
     const buffers = [encodeSyncMark(this.#durable), ...batches.map((batch) => batch.bytes)];
     const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     const { bytesWritten } = await this.#file.writev(buffers, segment.bytes);
-    if (bytesWritten < length) {
-      throw new FatalError("diskFull", `only ${bytesWritten} of ${length} bytes could be written to ${segment.path}`);
-    }
+    // A write that stops short does not say why; asking for the rest does.
+    if (bytesWritten < length) await this.#writeRest(Buffer.concat(buffers), bytesWritten, segment.bytes);
     await this.#file.datasync();
     segment.bytes += length;
     const end = this.#options.clock();
@@ -209,6 +208,14 @@ export class Journal {
     this.#lastSyncAt = end;
     this.#durable = batches.at(-1)?.last ?? this.#durable;
     this.#options.onDurable(this.#durable, end - start);
+  }
+
+  async #writeRest(bytes: Buffer, written: number, position: number): Promise<void> {
+    let done = written;
+    while (done < bytes.length) {
+      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
+      done += bytesWritten;
+    }
   }
 
   async #segmentToWrite(): Promise<OpenSegment> {

@@ -1,0 +1,75 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+
+import { monotonicClock } from "../process/clock.ts";
+import type { EngineConfig } from "../process/config.ts";
+import { Engine } from "../process/engine.ts";
+import { createLog } from "../process/log.ts";
+import { EngineClient, testCluster, testToken } from "./engineClient.ts";
+import { temporaryDirectory } from "./temporaryDirectory.ts";
+import { testLimits, testRules } from "./testReplica.ts";
+
+const anyPort = { host: "127.0.0.1", port: 0 };
+
+export const testConfig = (instance: string, dataDir: string): EngineConfig => ({
+  clusterUid: testCluster,
+  instance,
+  dataDir,
+  advertisedHost: "127.0.0.1",
+  controlAddress: anyPort,
+  orderAddress: anyPort,
+  replicationAddress: anyPort,
+  token: testToken,
+  rules: testRules,
+  configHash: "a".repeat(64),
+  build: "test",
+  limits: testLimits,
+});
+
+/** A whole engine with all its ports, inside the test's own process. */
+export const startEngine = async (
+  test: Pick<TestContext, "after">,
+  instance: string,
+  change: Partial<EngineConfig> = {},
+): Promise<EngineClient> => {
+  const dataDir = join(await temporaryDirectory(test), instance);
+  await mkdir(dataDir);
+  const engine = new Engine({
+    config: { ...testConfig(instance, dataDir), ...change },
+    clock: monotonicClock,
+    log: createLog({}, () => undefined),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  test.after(() => engine.stop(200));
+  await engine.start();
+  if (engine.addresses === null) throw new Error("a started engine has addresses");
+  return new EngineClient(instance, engine.addresses);
+};
+
+/** An engine that leads epoch 1 alone: every order is committed by its own disk. */
+export const startAlone = async (test: Pick<TestContext, "after">): Promise<EngineClient> => {
+  const engine = await startEngine(test, "te-0");
+  await engine.promote(1, [], { k: 0 });
+  await engine.accepting();
+  return engine;
+};
+
+/** Three engines of which the first leads epoch 1 and the others follow. */
+export const startTrio = async (
+  test: Pick<TestContext, "after">,
+): Promise<readonly [EngineClient, EngineClient, EngineClient]> => {
+  const trio = await Promise.all([
+    startEngine(test, "te-0"),
+    startEngine(test, "te-1"),
+    startEngine(test, "te-2"),
+  ] as const);
+  const [primary, second, third] = trio;
+  await primary.promote(1, ["te-1", "te-2"]);
+  await second.follow(1, primary);
+  await third.follow(1, primary);
+  await primary.accepting();
+  return trio;
+};
