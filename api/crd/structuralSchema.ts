@@ -28,6 +28,7 @@ export interface StructuralSchema {
   readonly "x-kubernetes-preserve-unknown-fields"?: true;
   readonly "x-kubernetes-list-type"?: "map" | "set" | "atomic";
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular";
   readonly "x-kubernetes-validations"?: readonly CelRule[];
 }
 
@@ -44,6 +45,7 @@ const plainKeys: ReadonlySet<string> = new Set([
   "x-kubernetes-int-or-string",
   "x-kubernetes-list-type",
   "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
   "x-kubernetes-validations",
 ]);
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { atomic } from "../schema/atomic.ts";
 import { quantity, quantityValue } from "../schema/quantity.ts";
 import { withRules } from "../schema/rule.ts";
 
-const amounts = z.record(z.string().max(63), quantity).meta({ maxProperties: 16 });
+const amounts = z.record(z.string().max(63), quantity).meta({ maxProperties: 16, ...atomic });
 
 const within = (
   requests: z.output<typeof amounts>,

@@ -3,6 +3,7 @@
  * every order is here (positions, lag, depth): those are metrics.
  */
 import { z } from "zod";
+import { atomic } from "../schema/atomic.ts";
 import { condition } from "./conditions.ts";
 
 const name = z.string().max(253);
@@ -34,16 +35,20 @@ const replica = z.strictObject({
 });
 export type ReplicaStatus = z.output<typeof replica>;
 
-const endpoint = z.strictObject({
-  orders: z.string().max(300).describe("Order entry at the primary, host:port."),
-  feed: z.string().max(300).optional().describe("Market data at the standbys, host:port."),
-});
+const endpoint = z
+  .strictObject({
+    orders: z.string().max(300).describe("Order entry at the primary, host:port."),
+    feed: z.string().max(300).optional().describe("Market data at the standbys, host:port."),
+  })
+  .meta(atomic);
 
-const rollout = z.strictObject({
-  current: z.string().max(512).optional().describe("Image of the primary."),
-  target: z.string().max(512).optional().describe("Image that the spec wants."),
-  progress: z.string().max(32).optional().describe("Replicas that run the target, such as 2/3."),
-});
+const rollout = z
+  .strictObject({
+    current: z.string().max(512).optional().describe("Image of the primary."),
+    target: z.string().max(512).optional().describe("Image that the spec wants."),
+    progress: z.string().max(32).optional().describe("Replicas that run the target, such as 2/3."),
+  })
+  .meta(atomic);
 
 const failoverPhases = z.strictObject({
   detectMs: milliseconds.describe("From the last sign of life, or the proof of death, to the decision."),
@@ -55,28 +60,32 @@ const failoverPhases = z.strictObject({
 });
 export type FailoverPhases = z.output<typeof failoverPhases>;
 
-const lastFailover = z.strictObject({
-  time: instant.describe("When the new primary was in place."),
-  from: name.optional().describe("The old primary; absent at the first election."),
-  to: name.describe("The new primary."),
-  reason: z.string().max(64).describe("Why, as one word, such as ProcessExited."),
-  epoch: z.int().min(1).describe("The epoch that began with it."),
-  phases: failoverPhases.describe("How long each phase took."),
-});
+const lastFailover = z
+  .strictObject({
+    time: instant.describe("When the new primary was in place."),
+    from: name.optional().describe("The old primary; absent at the first election."),
+    to: name.describe("The new primary."),
+    reason: z.string().max(64).describe("Why, as one word, such as ProcessExited."),
+    epoch: z.int().min(1).describe("The epoch that began with it."),
+    phases: failoverPhases.describe("How long each phase took."),
+  })
+  .meta(atomic);
 export type LastFailover = z.output<typeof lastFailover>;
 
-const lastUpdate = z.strictObject({
-  time: instant.describe("When it ended."),
-  result: z.enum(["succeeded", "failed", "timedOut", "refused"]).describe("How it ended."),
-  durationMs: milliseconds.describe("How long it ran."),
-  changes: z
-    .record(z.string().max(32), z.int())
-    .meta({ maxProperties: 16 })
-    .optional()
-    .describe("Number of resources by what was done to them, such as update: 1."),
-  reason: z.string().max(64).describe("Why it ran, as one word, such as SpecChanged or Drift."),
-  message: z.string().max(4096).optional().describe("What went wrong, for people."),
-});
+const lastUpdate = z
+  .strictObject({
+    time: instant.describe("When it ended."),
+    result: z.enum(["succeeded", "failed", "timedOut", "refused"]).describe("How it ended."),
+    durationMs: milliseconds.describe("How long it ran."),
+    changes: z
+      .record(z.string().max(32), z.int())
+      .meta({ maxProperties: 16, ...atomic })
+      .optional()
+      .describe("Number of resources by what was done to them, such as update: 1."),
+    reason: z.string().max(64).describe("Why it ran, as one word, such as SpecChanged or Drift."),
+    message: z.string().max(4096).optional().describe("What went wrong, for people."),
+  })
+  .meta(atomic);
 /** The last `pulumi up` of the engine's stack. */
 export type LastUpdate = z.output<typeof lastUpdate>;
 
