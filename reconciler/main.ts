@@ -101,7 +101,9 @@ async function run(settings: Settings, stop: AbortSignal): Promise<"stopped" | "
     const ended = await elector.run(stop, {
       onStartedLeading: async (signal) => {
         logger.info("leading");
-        const unfollow = followEngines({ onChange: role.watch.onEngineChange }, shape.request);
+        const unfollow = followEngines({ onChange: (handler) => role.watch.onEngineChange(handler) }, (key, reason) =>
+          shape.request(key, reason),
+        );
         await Promise.all([role.lead(signal), shape.run(signal)]).finally(unfollow);
       },
     });
@@ -112,7 +114,7 @@ async function run(settings: Settings, stop: AbortSignal): Promise<"stopped" | "
     await observed.catch((error: unknown) => logger.warn({ err: error }, "the role lane ended with an error"));
     await events.stop(AbortSignal.timeout(farewellMs));
     await Promise.all([health.close(), metrics.close(), engines.close()]);
-    client.close();
+    await client.close();
   }
 }
 

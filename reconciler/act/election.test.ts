@@ -62,18 +62,39 @@ const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> =
     log,
     clock: testClock(),
     calls: {
-      status: answered.status,
-      fence: note((replica, epoch) => `fence ${replica.name} ${epoch}`, answered.fence),
-      promote: note((replica, epoch) => `promote ${replica.name} ${epoch}`, answered.promote),
-      follow: note((replica, _, upstream) => `follow ${replica.name} ${upstream.name}`, answered.follow),
-      demote: note((replica, epoch) => `demote ${replica.name} ${epoch}`, answered.demote),
-      setMembers: note((replica, _, __, rule) => `members ${replica.name} k=${rule.k}`, answered.setMembers),
+      status: (replica) => answered.status(replica),
+      fence: note(
+        (replica, epoch) => `fence ${replica.name} ${epoch}`,
+        (...given) => answered.fence(...given),
+      ),
+      promote: note(
+        (replica, epoch) => `promote ${replica.name} ${epoch}`,
+        (...given) => answered.promote(...given),
+      ),
+      follow: note(
+        (replica, _, upstream) => `follow ${replica.name} ${upstream.name}`,
+        (...given) => answered.follow(...given),
+      ),
+      demote: note(
+        (replica, epoch) => `demote ${replica.name} ${epoch}`,
+        (...given) => answered.demote(...given),
+      ),
+      setMembers: note(
+        (replica, _, __, rule) => `members ${replica.name} k=${rule.k}`,
+        (...given) => answered.setMembers(...given),
+      ),
     },
     writes: {
-      putLease: note(({ holder, epoch }) => `lease ${holder === "" ? "nobody" : holder} ${epoch}`, written.putLease),
-      labelRole: note((pod, role) => `label ${pod.name} ${role}`, written.labelRole),
-      deletePod: written.deletePod,
-      dropAnnotation: written.dropAnnotation,
+      putLease: note(
+        ({ holder, epoch }) => `lease ${holder === "" ? "nobody" : holder} ${epoch}`,
+        (...given) => written.putLease(...given),
+      ),
+      labelRole: note(
+        (pod, role) => `label ${pod.name} ${role}`,
+        (...given) => written.labelRole(...given),
+      ),
+      deletePod: (pod) => written.deletePod(pod),
+      dropAnnotation: (name, value) => written.dropAnnotation(name, value),
     },
   };
 };
@@ -81,7 +102,7 @@ const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> =
 const planIn = (world: ReturnType<typeof healthy>): ElectionPlan => {
   const { plan } = decide(world, now);
   assert.equal(plan.kind, "elect");
-  return plan as ElectionPlan;
+  return plan;
 };
 
 const failover = planIn(standbysLost(dropped(healthy(), 0)));
@@ -199,14 +220,15 @@ describe("an election", () => {
 
   it("tells when the old primary was alive and was stopped by its fence", async () => {
     const alive = worldOf({
-      fence: async (replica, epoch) => ({
-        instance: replica.name,
-        promised: epoch,
-        durable: { epoch: 3, seq: replica.name === "te-0" ? 90 : 100 },
-        blank: false,
-        wasPrimary: replica.name === "te-0",
-        primaryEpoch: replica.name === "te-0" ? 3 : 0,
-      }),
+      fence: (replica, epoch) =>
+        Promise.resolve({
+          instance: replica.name,
+          promised: epoch,
+          durable: { epoch: 3, seq: replica.name === "te-0" ? 90 : 100 },
+          blank: false,
+          wasPrimary: replica.name === "te-0",
+          primaryEpoch: replica.name === "te-0" ? 3 : 0,
+        }),
     });
     const outcome = await runElection(failover, alive);
     assert.equal(outcome.kind === "elected" && outcome.fencedAlive, true);

@@ -34,8 +34,8 @@ describe("a call to an engine", () => {
     assert.deepEqual(await client.fence(target, identity, deadlineMs), fenced);
     const [request] = server.requests;
     assert.equal(request?.path, "/v1/fence");
-    assert.equal(request?.token, "Bearer secret");
-    assert.deepEqual(JSON.parse(request?.body ?? ""), identity);
+    assert.equal(request.token, "Bearer secret");
+    assert.deepEqual(JSON.parse(request.body), identity);
   });
 
   const calls: readonly [string, string, object, (client: EngineClient, target: EngineTarget) => Promise<unknown>][] = [

@@ -90,21 +90,19 @@ export function createEngineClient(): EngineClient {
     }
   };
 
-  const send =
-    (method: "POST" | "PUT") =>
-    <Request extends object, Answer>(path: string, answer: z.ZodType<Answer>) =>
-    (target: EngineTarget, body: Request, deadlineMs: number): Promise<Answer> =>
+  const sending =
+    <Answer>(method: "POST" | "PUT", path: string, answer: z.ZodType<Answer>) =>
+    (target: EngineTarget, body: object, deadlineMs: number): Promise<Answer> =>
       call(target, { method, path, body, answer }, deadlineMs);
-  const post = send("POST");
 
   return {
     status: (target, deadlineMs) =>
       call(target, { method: "GET", path: "/v1/status", answer: engineStatus }, deadlineMs),
-    fence: post<FenceRequest, FenceAnswer>("/v1/fence", fenceAnswer),
-    promote: post<PromoteRequest, PromoteAnswer>("/v1/promote", promoteAnswer),
-    follow: post<FollowRequest, FollowAnswer>("/v1/follow", followAnswer),
-    demote: post<DemoteRequest, DemoteAnswer>("/v1/demote", demoteAnswer),
-    setMembers: send("PUT")<MembersRequest, MembersAnswer>("/v1/members", membersAnswer),
+    fence: sending("POST", "/v1/fence", fenceAnswer),
+    promote: sending("POST", "/v1/promote", promoteAnswer),
+    follow: sending("POST", "/v1/follow", followAnswer),
+    demote: sending("POST", "/v1/demote", demoteAnswer),
+    setMembers: sending("PUT", "/v1/members", membersAnswer),
     close: () => agent.destroy(),
   };
 }

@@ -62,7 +62,7 @@ describe("a status stream", () => {
     await eventually("live", () => isLive(watched));
     assert.deepEqual(watched.stream.view().status, status.status);
     assert.equal(server.requests[0]?.path, "/v1/status/stream?heartbeatMs=20");
-    assert.equal(server.requests[0]?.token, "Bearer secret");
+    assert.equal(server.requests[0].token, "Bearer secret");
   });
 
   it("lays heartbeats over the status, and wakes nobody for an ordinary one", async (test) => {
@@ -71,7 +71,7 @@ describe("a status stream", () => {
     await eventually("the heartbeat", () => watched.stream.view().status?.durable.seq === 120);
     const view = watched.stream.view().status;
     assert.equal(view?.watermarks.committed, 118);
-    assert.equal(view?.upstream?.lastHeardMs, 33);
+    assert.equal(view.upstream?.lastHeardMs, 33);
     assert.equal(watched.changes(), 1);
   });
 

@@ -62,7 +62,7 @@ const planned = (world: EngineSnapshot): string => summary(decide(world, now));
 const electionIn = (world: EngineSnapshot): ElectionPlan => {
   const { plan } = decide(world, now);
   assert.equal(plan.kind, "elect", JSON.stringify(plan));
-  return plan as ElectionPlan;
+  return plan;
 };
 
 /** n replicas that were just created. */
@@ -353,8 +353,8 @@ describe("a planned move", () => {
     const plan = electionIn({ ...healthy(), ...requested("te-2") });
     assert.equal(summary({ plan, blocked: undefined } as Decision), "elect Requested in 4 prefer te-2");
     assert.deepEqual(plan.drain?.rule, { members: ["te-0", "te-1", "te-2"], k: 2 });
-    assert.equal(plan.drain?.epoch, 3);
-    assert.equal(plan.drain?.version, 2);
+    assert.equal(plan.drain.epoch, 3);
+    assert.equal(plan.drain.version, 2);
     assert.deepEqual(plan.avoid, ["te-0"]);
   });
 

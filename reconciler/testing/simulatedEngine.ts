@@ -186,7 +186,7 @@ export class SimulatedEngine {
     deletePod: () => this.#step(() => undefined),
     dropAnnotation: (name) =>
       this.#step(() => {
-        const { [name]: _, ...rest } = this.annotations;
+        const rest = Object.fromEntries(Object.entries(this.annotations).filter(([known]) => known !== name));
         this.annotations = rest;
       }),
   };

@@ -41,7 +41,7 @@ const eventually = async (what: string, holds: () => boolean, describeState: () 
 };
 
 const statusOf = ({ api }: Lab): TradingEngineStatus =>
-  (api.store.get(collections.engines, "trading", "btc-usdt")?.["status"] ?? {}) as TradingEngineStatus;
+  api.store.get(collections.engines, "trading", "btc-usdt")?.["status"] ?? {};
 
 const conditionOf = (lab: Lab, type: string): string | undefined =>
   statusOf(lab).conditions?.find((condition) => condition.type === type)?.status;
@@ -95,9 +95,9 @@ describe("the role lane with real engines", () => {
     assert.equal((await lab.pods.client(second).find("before-the-kill")).status, 200);
     const { lastFailover } = statusOf(lab);
     assert.equal(lastFailover?.from, first);
-    assert.equal(lastFailover?.to, second);
-    assert.equal(lastFailover?.reason, "ProcessExited");
-    test.diagnostic(`phases: ${JSON.stringify(lastFailover?.phases)}`);
+    assert.equal(lastFailover.to, second);
+    assert.equal(lastFailover.reason, "ProcessExited");
+    test.diagnostic(`phases: ${JSON.stringify(lastFailover.phases)}`);
 
     await lab.pods.start(Number(first.slice(-1)));
     await ready(lab);
@@ -176,7 +176,7 @@ describe("the role lane with real engines", () => {
     );
     const blocked = statusOf(lab).conditions?.find(({ type }) => type === "PromotionBlocked");
     assert.equal(blocked?.reason, "NotEnoughPromises");
-    assert.match(blocked?.message ?? "", new RegExp(`${lost} does not answer`));
+    assert.match(blocked.message, new RegExp(`${lost} does not answer`));
     assert.equal(leaseOf(lab).leaseTransitions, 1, "no epoch was used up");
     assert.equal((await lab.pods.client(left).status()).epoch.promised, 1, "the survivor was left alone");
 

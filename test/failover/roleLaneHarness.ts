@@ -59,7 +59,7 @@ export function startRoleLane(test: TestContext, api: FakeApiServer, pods: Local
     await Promise.all([running, leading]);
     await events.stop();
     await engines.close();
-    client.close();
+    await client.close();
   };
   const stopOnce = (): Promise<void> => (stopped ??= stop());
   test.after(stopOnce);
