@@ -31,7 +31,6 @@ describe("the configuration", () => {
     const config = readConfig(await prepare(test, rules));
     assert.equal(config.dataDir, "/var/lib/engine");
     assert.deepEqual(config.controlAddress, { host: "0.0.0.0", port: 7070 });
-    assert.equal(config.advertisedHost, "btc-usdt-0");
     assert.equal(config.token, "secret");
     assert.equal(config.rules.tickSize, "0.01");
     assert.match(config.configHash, /^[0-9a-f]{64}$/);

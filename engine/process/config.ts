@@ -15,8 +15,6 @@ export interface EngineConfig {
   readonly clusterUid: string;
   readonly instance: string;
   readonly dataDir: string;
-  /** Where other replicas and clients reach this one. */
-  readonly advertisedHost: string;
   readonly controlAddress: ListenAddress;
   readonly orderAddress: ListenAddress;
   readonly replicationAddress: ListenAddress;
@@ -52,12 +50,10 @@ export const readConfig = (env: Environment): EngineConfig => {
   const configFile = read("TE_CONFIG_FILE", text(env, "TE_CONFIG_FILE", "/etc/engine/config/config.json"));
   const token = read("TE_TOKEN_FILE", text(env, "TE_TOKEN_FILE", "/etc/engine/control/token")).trim();
   if (token === "") throw invalid("TE_TOKEN_FILE", "names an empty file; put the control token into it");
-  const instance = text(env, "TE_INSTANCE_ID");
   return {
     clusterUid: text(env, "TE_CLUSTER_UID"),
-    instance,
+    instance: text(env, "TE_INSTANCE_ID"),
     dataDir: text(env, "TE_DATA_DIR", "/var/lib/engine"),
-    advertisedHost: text(env, "TE_ADVERTISED_HOST", instance),
     controlAddress: address(env, "TE_CONTROL_ADDR", "0.0.0.0:7070"),
     orderAddress: address(env, "TE_ORDER_ADDR", "0.0.0.0:7000"),
     replicationAddress: address(env, "TE_REPLICATION_ADDR", "0.0.0.0:7080"),

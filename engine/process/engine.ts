@@ -24,7 +24,7 @@ import { claimDataDirectory } from "../storage/identity.ts";
 import { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type { Clock } from "./clock.ts";
 import type { EngineConfig, ListenAddress } from "./config.ts";
-import { diskFailure, type FatalError } from "./exit.ts";
+import { diskFailure, FatalError } from "./exit.ts";
 import type { Log } from "./log.ts";
 
 export interface EngineOptions {
@@ -179,7 +179,17 @@ export class Engine {
     this.#control?.publishNow();
   }
 
-  #carryOut(call: ReplicaCall): Promise<unknown> {
+  async #carryOut(call: ReplicaCall): Promise<unknown> {
+    try {
+      return await this.#dispatch(call);
+    } catch (error) {
+      // A promise that could not be written down must not be followed by anything.
+      if (error instanceof FatalError) this.#fail(error);
+      throw error;
+    }
+  }
+
+  #dispatch(call: ReplicaCall): Promise<unknown> {
     const { replica } = this.#running ?? {};
     if (replica === undefined) throw new Refusal("RECOVERING", "the journal is still being read; try again");
     switch (call.name) {

@@ -16,7 +16,6 @@ export const testConfig = (instance: string, dataDir: string): EngineConfig => (
   clusterUid: testCluster,
   instance,
   dataDir,
-  advertisedHost: "127.0.0.1",
   controlAddress: anyPort,
   orderAddress: anyPort,
   replicationAddress: anyPort,
