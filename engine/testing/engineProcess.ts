@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
@@ -54,6 +55,8 @@ export const spawnEngine = async (
   await writeFile(join(dir, "token"), `${testToken}\n`);
   return spawn(process.execPath, [entry], {
     env: {
+      // Compiling the engine is most of its start; all processes of all tests share one result.
+      NODE_COMPILE_CACHE: join(tmpdir(), "te-compile-cache"),
       TE_CLUSTER_UID: testCluster,
       TE_INSTANCE_ID: instance,
       TE_DATA_DIR: join(dir, "data"),
