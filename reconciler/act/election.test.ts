@@ -25,7 +25,7 @@ interface Recorded extends ActWorld {
 const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> = {}): Recorded => {
   const log: string[] = [];
   const note = <Arguments extends readonly unknown[], Result>(
-    what: (...given: Arguments) => string,
+    what: (...given: NoInfer<Arguments>) => string,
     work: (...given: Arguments) => Promise<Result>,
   ): ((...given: Arguments) => Promise<Result>) => {
     return (...given) => {

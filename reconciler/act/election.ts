@@ -28,6 +28,8 @@ export type ElectionOutcome =
       readonly phases: FailoverPhases;
       /** The old primary answered the fence while it still led. */
       readonly fencedAlive: boolean;
+      /** Why the labels are not right yet; the next pass corrects them, and the election stands all the same. */
+      readonly routeFailure: string | undefined;
     }
   /** Another initiator was faster, or a higher epoch is promised: look again. */
   | { readonly kind: "superseded"; readonly message: string }
@@ -91,6 +93,7 @@ export async function runElection(plan: ElectionPlan, world: ActWorld): Promise<
     epoch: plan.epoch,
     phases: { detectMs, lockMs, fenceMs, promoteMs, routeMs, totalMs },
     fencedAlive: answers.some(({ instance, wasPrimary }) => wasPrimary && instance !== candidate.participant.name),
+    routeFailure: routed.value,
   };
 }
 
@@ -113,7 +116,7 @@ async function attempt<T>(step: ElectionStep, work: () => Promise<T>): Promise<A
   try {
     return { kind: "done", value: await work() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageWithCause(error);
     if (error instanceof LeaseTaken) return { kind: "ended", outcome: { kind: "superseded", message } };
     return { kind: "ended", outcome: { kind: "failed", step, message } };
   }
@@ -130,14 +133,17 @@ async function unroute(participants: readonly Participant[], { writes }: ActWorl
   return failure === undefined ? undefined : new Error("the old route could not be removed", { cause: failure.reason });
 }
 
-/** The holder and the labels are independent of each other; only the old label goes before the new one comes. */
+/**
+ * The holder and the labels are independent of each other; only the old label goes before the new one comes.
+ * Throws when the holder can't be recorded; answers why the labels could not be set.
+ */
 async function route(
   plan: ElectionPlan,
   primary: Participant,
   version: string,
   unrouted: Promise<Error | undefined> | undefined,
   world: ActWorld,
-): Promise<void> {
+): Promise<string | undefined> {
   const others = plan.participants.filter(({ name }) => name !== primary.name);
   const relabel = async (): Promise<void> => {
     const failure = await (unrouted ?? unroute(others, world));
@@ -151,13 +157,16 @@ async function route(
     rule: plan.nextRule,
     established: true,
   });
-  await settleBoth(lease, relabel());
+  // Both are waited for, so that no write is still under way when the caller goes on.
+  const [recorded, labelled] = await Promise.allSettled([lease, relabel()]);
+  if (recorded.status === "rejected") throw recorded.reason;
+  return labelled.status === "rejected" ? messageWithCause(labelled.reason) : undefined;
 }
 
-/** Waits for both, so that no write is still under way when the caller goes on, then throws the first failure. */
-async function settleBoth(...works: readonly Promise<unknown>[]): Promise<void> {
-  for (const result of await Promise.allSettled(works)) if (result.status === "rejected") throw result.reason;
-}
+const messageWithCause = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${messageWithCause(error.cause)}`;
+};
 
 /** Tells those that answered whom to follow. A failure is made good by the next pass, once the primary leads. */
 async function followAll(

@@ -27,9 +27,13 @@ export function createKubeRoleWrites(client: KubeClient, engine: EngineKey, owne
     },
 
     async labelRole(pod, role) {
-      // The uid makes it a precondition: a new pod of the same name must not inherit the old one's role.
-      const body = { metadata: { uid: pod.uid, labels: { [labels.role]: role } } };
-      await unlessGone(client.patch(pods, { namespace, name: pod.name }, body, { ...options, type: "merge" }));
+      // The test makes the uid a precondition: a new pod of the same name must not inherit the old one's role.
+      const body = [
+        { op: "test", path: "/metadata/uid", value: pod.uid },
+        { op: "add", path: `/metadata/labels/${pointerPart(labels.role)}`, value: role },
+      ];
+      const labelled = client.patch(pods, { namespace, name: pod.name }, body, { ...options, type: "json" });
+      await unlessGone(labelled.catch(unlessChanged));
     },
 
     async deletePod(pod) {
@@ -39,7 +43,7 @@ export function createKubeRoleWrites(client: KubeClient, engine: EngineKey, owne
     },
 
     async dropAnnotation(annotation, value) {
-      const path = `/metadata/annotations/${annotation.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const path = `/metadata/annotations/${pointerPart(annotation)}`;
       const body = [
         { op: "test", path, value },
         { op: "remove", path },
@@ -59,7 +63,10 @@ async function unlessGone(write: Promise<unknown>): Promise<void> {
   }
 }
 
-/** A failed `test` means that the person asked for something else since: that is left alone. */
+/** A key as one part of a JSON pointer (RFC 6901). */
+const pointerPart = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** A failed `test`: another pod has the name, or the person asked for something else since. That is left alone. */
 function unlessChanged(error: unknown): void {
   if (!isInvalid(error)) throw error;
 }

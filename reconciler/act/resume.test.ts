@@ -56,7 +56,8 @@ const assertHealthy = (engine: SimulatedEngine): void => {
     "the Lease names the only primary",
   );
   const [primary] = leaders;
-  assert.equal(primary?.ledEpoch, lease?.epoch, "it leads the Lease's epoch");
+  assert.ok(primary !== undefined);
+  assert.equal(primary.ledEpoch, lease?.epoch, "it leads the Lease's epoch");
   assert.deepEqual(lease?.rule, ruleOf(engine), "the Lease says the rule of the spec");
   assert.equal(primary.sync?.k, ruleOf(engine).k, "the primary acknowledges by the rule of the spec");
   for (const { name, up, upstream } of engine.replicas) {

@@ -144,6 +144,7 @@ export class EngineLoop {
         await runRecording(plan, world);
         this.#expected.expect(plan.epoch, plan.primary, this.#options.now());
         this.#options.logger.info({ primary: plan.primary, epoch: plan.epoch }, "recorded a primary that already led");
+        this.#afterRecording(plan);
         return cacheLagMs;
       case "changeRule":
         if (!this.#backoff.admit(`rule ${plan.version}`, this.#options.now())) return recheckMs;
@@ -180,6 +181,13 @@ export class EngineLoop {
     return retryMs;
   }
 
+  /** Whoever began this election did not live to see its end: its phases are not known, the repair is still owed. */
+  #afterRecording({ primary, epoch }: RecordPlan): void {
+    const { wall, requestRepair } = this.#options;
+    this.#lastFailover = { time: wall().toISOString(), to: primary, reason: "Resumed", epoch };
+    requestRepair();
+  }
+
   #afterElection(plan: ElectionPlan, outcome: ElectionOutcome & { readonly kind: "elected" }): number {
     const { announce, now, wall, requestRepair } = this.#options;
     const { primary, epoch, phases } = outcome;
@@ -195,7 +203,8 @@ export class EngineLoop {
     };
     if (plan.cause === "WriteStalled") this.#lastStallFailoverAt = now();
     announceElected(plan, outcome).forEach(announce);
-    if (kindOf(plan.cause) === "failover") requestRepair();
+    // Planned or not, `up` records who leads; after a first election there is nothing to repair and nobody led before.
+    if (kindOf(plan.cause) !== "first") requestRepair();
     return cacheLagMs;
   }
 
