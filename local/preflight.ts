@@ -28,8 +28,11 @@ const programs: Readonly<Record<string, string>> = {
 };
 const cniPlugin = "/usr/lib/cni/ptp";
 
-/** @throws {PreflightError} for the first thing that is missing and can't be installed. */
-export const preflight = async (layout: ClusterLayout, progress: (message: string) => void): Promise<void> => {
+/**
+ * The system, the rights, the disk and the programs.
+ * @throws {PreflightError} for the first thing that is missing and can't be installed.
+ */
+export const requireMachine = async (progress: (message: string) => void): Promise<void> => {
   if (process.platform !== "linux")
     throw new PreflightError("the embedded cluster needs Linux: use --context NAME for a cluster of yours");
   if (process.getuid?.() !== 0) {
@@ -39,7 +42,6 @@ export const preflight = async (layout: ClusterLayout, progress: (message: strin
   }
   await requireDisk();
   await installPackages(progress);
-  await requirePorts(layout);
 };
 
 const requireDisk = async (): Promise<void> => {
@@ -90,8 +92,11 @@ export const installDebianPackages = async (
   }
 };
 
-/** The cluster listens on an address of its own; only a program on all addresses can be in its way. */
-const requirePorts = async (layout: ClusterLayout): Promise<void> => {
+/**
+ * The cluster listens on an address of its own; only a program on all addresses can be in its way.
+ * @throws {PreflightError} for a port that something else holds.
+ */
+export const requirePorts = async (layout: ClusterLayout): Promise<void> => {
   const wanted = {
     [layout.apiPort]: "the API server",
     [layout.etcdPort]: "etcd",

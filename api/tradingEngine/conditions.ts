@@ -49,8 +49,6 @@ export const conditionReasons = {
   UpFailed: "The last update failed; it is tried again.",
   UpTimedOut: "The last update did not end in time; it is tried again.",
   UpRefused: "The update would replace the StatefulSet or a volume in use, so it was not run.",
-  DriftReported: "Somebody else changed an object of the engine, and drift.policy is Report.",
-  InvalidSpec: "The spec cannot be used; the message says why.",
   // Progress of replicas
   Complete: "Every replica runs what the spec wants.",
   Creating: "Replicas are being created.",
@@ -59,7 +57,6 @@ export const conditionReasons = {
   ImagePullFailed: "The image cannot be pulled; correct spec.image.",
   Unschedulable: "No node has room for a replica; correct spec.resources or add nodes.",
   StorageClassNotFound: "The StorageClass does not exist; correct spec.storageClassName.",
-  VolumePending: "A replica's volume cannot be provided.",
   ConfigRejected: "The engine refuses its configuration; correct spec.config.",
   CrashLooping: "A replica's process keeps ending.",
   // Wishes of people

@@ -10,14 +10,16 @@ const shape = z.strictObject({
     .enum(["Strict", "Available"])
     .default("Strict")
     .describe(
-      "Strict = an order is acknowledged only once syncStandbys standbys hold it, so trading stops without them; Available = trading goes on without a standby.",
+      "Strict = syncStandbys must be at least 1, so that the loss of any one volume loses no acknowledged order; Available = syncStandbys may be 0: an order is acknowledged once the primary's own volume holds it.",
     ),
   syncStandbys: z
     .int()
     .min(0)
     .max(6)
     .default(1)
-    .describe("Standbys that must hold an order durably before it is acknowledged (k). Less than replicas."),
+    .describe(
+      "Standbys that must hold an order durably before it is acknowledged (k); trading waits while there are fewer. Less than replicas.",
+    ),
   detectionMilliseconds: z
     .int()
     .min(300)
@@ -35,7 +37,7 @@ const shape = z.strictObject({
     .min(0)
     .max(100_000_000)
     .default(10_000)
-    .describe("A standby further behind than this many records is not ready."),
+    .describe("A standby further behind than this many records is neither in sync nor ready."),
 });
 
 export const failoverStrategy = withRules(shape, [
@@ -55,4 +57,6 @@ export const failoverStrategy = withRules(shape, [
   },
 ])
   .prefault({})
-  .describe("When the primary is replaced, and what an acknowledgement promises.");
+  .describe(
+    "When the primary is replaced, and what an acknowledgement promises. A change of the times or of maxLagRecords is rolled out by upgradeStrategy.",
+  );

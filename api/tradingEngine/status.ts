@@ -67,7 +67,9 @@ const lastFailover = z
     to: name.describe("The new primary."),
     reason: z.string().max(64).describe("Why, as one word, such as ProcessExited."),
     epoch: z.int().min(1).describe("The epoch that began with it."),
-    phases: failoverPhases.describe("How long each phase took."),
+    phases: failoverPhases
+      .optional()
+      .describe("How long each phase took; absent when another replica of the reconciler began it and was lost."),
   })
   .meta(atomic);
 export type LastFailover = z.output<typeof lastFailover>;

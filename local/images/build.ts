@@ -98,7 +98,7 @@ const layOutContext = async (repository: string, context: string): Promise<void>
   );
   const bin = join(context, "pulumi", "bin");
   const provider = tools["pulumi-resource-kubernetes"];
-  const plugin = join(context, "pulumi", "home", "plugins", `resource-kubernetes-${provider.version}`);
+  const plugin = join(context, "pulumi", "plugins", `resource-kubernetes-${provider.version}`);
   await mkdir(bin, { recursive: true });
   await mkdir(plugin, { recursive: true });
   await copyFile(toolPath("pulumi"), join(bin, "pulumi"));

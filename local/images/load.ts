@@ -13,7 +13,13 @@ export interface ImageArchive {
   readonly digest: string;
 }
 
-/** Loads what a node does not have yet. */
+/**
+ * The image's name with its contents as the tag: a workload that names it so is rolled out when
+ * the contents change, and not otherwise.
+ */
+export const pinnedName = (image: ImageArchive): string => image.name.replace(/:[^:/]*$/, `:${image.digest}`);
+
+/** Loads what a node does not have yet, under both of its names. */
 export const loadImages = async (
   layout: ClusterLayout,
   archives: readonly ImageArchive[],
@@ -34,8 +40,12 @@ const load = async (
 ): Promise<void> => {
   const mark = join(node.folder, `image-${archive.name.replaceAll(/[^a-z0-9]+/g, "-")}`);
   if (existsSync(mark) && readFileSync(mark, "utf8") === archive.digest) return;
-  const [command, args] = insideNode(layout, node, "ctr", ["--namespace", "k8s.io", "images", "import", archive.file]);
-  await run(command, args, { timeoutMs: 300_000 });
+  const ctr = async (...args: string[]): Promise<void> => {
+    const [command, all] = insideNode(layout, node, "ctr", ["--namespace", "k8s.io", "images", ...args]);
+    await run(command, all, { timeoutMs: 300_000 });
+  };
+  await ctr("import", archive.file);
+  await ctr("tag", "--force", archive.name, pinnedName(archive));
   writeFileSync(mark, archive.digest);
   progress(`${node.name}: loaded ${archive.name}`);
 };

@@ -24,15 +24,7 @@ interface Recorded extends ActWorld {
 
 const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> = {}): Recorded => {
   const log: string[] = [];
-  const note = <Arguments extends readonly unknown[], Result>(
-    what: (...given: NoInfer<Arguments>) => string,
-    work: (...given: Arguments) => Promise<Result>,
-  ): ((...given: Arguments) => Promise<Result>) => {
-    return (...given) => {
-      log.push(what(...given));
-      return work(...given);
-    };
-  };
+  const note = (line: string): void => void log.push(line);
   const durable = { epoch: 3, seq: 100 };
   const answered: EngineCalls = {
     status: () => Promise.reject(new Error("not asked")),
@@ -63,36 +55,36 @@ const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> =
     clock: testClock(),
     calls: {
       status: (replica) => answered.status(replica),
-      fence: note(
-        (replica, epoch) => `fence ${replica.name} ${epoch}`,
-        (...given) => answered.fence(...given),
-      ),
-      promote: note(
-        (replica, epoch) => `promote ${replica.name} ${epoch}`,
-        (...given) => answered.promote(...given),
-      ),
-      follow: note(
-        (replica, _, upstream) => `follow ${replica.name} ${upstream.name}`,
-        (...given) => answered.follow(...given),
-      ),
-      demote: note(
-        (replica, epoch) => `demote ${replica.name} ${epoch}`,
-        (...given) => answered.demote(...given),
-      ),
-      setMembers: note(
-        (replica, _, __, rule) => `members ${replica.name} k=${rule.k}`,
-        (...given) => answered.setMembers(...given),
-      ),
+      fence: (replica, epoch) => {
+        note(`fence ${replica.name} ${epoch}`);
+        return answered.fence(replica, epoch);
+      },
+      promote: (replica, epoch, minPosition, rule) => {
+        note(`promote ${replica.name} ${epoch}`);
+        return answered.promote(replica, epoch, minPosition, rule);
+      },
+      follow: (replica, epoch, upstream) => {
+        note(`follow ${replica.name} ${upstream.name}`);
+        return answered.follow(replica, epoch, upstream);
+      },
+      demote: (replica, epoch) => {
+        note(`demote ${replica.name} ${epoch}`);
+        return answered.demote(replica, epoch);
+      },
+      setMembers: (replica, epoch, version, rule) => {
+        note(`members ${replica.name} k=${rule.k}`);
+        return answered.setMembers(replica, epoch, version, rule);
+      },
     },
     writes: {
-      putLease: note(
-        ({ holder, epoch }) => `lease ${holder === "" ? "nobody" : holder} ${epoch}`,
-        (...given) => written.putLease(...given),
-      ),
-      labelRole: note(
-        (pod, role) => `label ${pod.name} ${role}`,
-        (...given) => written.labelRole(...given),
-      ),
+      putLease: (change) => {
+        note(`lease ${change.holder === "" ? "nobody" : change.holder} ${change.epoch}`);
+        return written.putLease(change);
+      },
+      labelRole: (pod, role) => {
+        note(`label ${pod.name} ${role}`);
+        return written.labelRole(pod, role);
+      },
       deletePod: (pod) => written.deletePod(pod),
       dropAnnotation: (name, value) => written.dropAnnotation(name, value),
     },
@@ -213,9 +205,17 @@ describe("an election", () => {
       labelRole: (_, role) => (role === "standby" ? Promise.reject(new Error("unreachable")) : Promise.resolve()),
     });
     const outcome = await runElection(failover, world);
-    assert.equal(outcome.kind === "failed" && outcome.step, "route");
+    assert.equal(outcome.kind === "elected" && outcome.routeFailure, "the old route could not be removed: unreachable");
     assert.ok(!world.log.includes("label te-1 primary"));
     assert.ok(world.log.includes("lease te-1 4"), "the Lease says who leads all the same");
+  });
+
+  it("has failed when the Lease could not be given to the new primary: another pass records it", async () => {
+    const world = worldOf(oldIsDown, {
+      putLease: ({ holder }) => (holder === "" ? Promise.resolve("2") : Promise.reject(new Error("timeout"))),
+    });
+    const outcome = await runElection(failover, world);
+    assert.equal(outcome.kind === "failed" && outcome.step, "route");
   });
 
   it("tells when the old primary was alive and was stopped by its fence", async () => {

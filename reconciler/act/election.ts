@@ -29,7 +29,7 @@ export type ElectionOutcome =
       /** The old primary answered the fence while it still led. */
       readonly fencedAlive: boolean;
       /** Why the labels are not right yet; the next pass corrects them, and the election stands all the same. */
-      readonly routeFailure: string | undefined;
+      readonly routeFailure?: string;
     }
   /** Another initiator was faster, or a higher epoch is promised: look again. */
   | { readonly kind: "superseded"; readonly message: string }
@@ -93,7 +93,7 @@ export async function runElection(plan: ElectionPlan, world: ActWorld): Promise<
     epoch: plan.epoch,
     phases: { detectMs, lockMs, fenceMs, promoteMs, routeMs, totalMs },
     fencedAlive: answers.some(({ instance, wasPrimary }) => wasPrimary && instance !== candidate.participant.name),
-    routeFailure: routed.value,
+    ...(routed.value === undefined ? {} : { routeFailure: routed.value }),
   };
 }
 

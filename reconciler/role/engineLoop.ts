@@ -10,7 +10,14 @@ import {
   StepBackoff,
   stepKey,
 } from "../act/index.ts";
-import { type Decision, decide, type ElectionPlan, type Plan, type TendStep } from "../decide/index.ts";
+import {
+  type Decision,
+  decide,
+  type ElectionPlan,
+  type Plan,
+  type RecordPlan,
+  type TendStep,
+} from "../decide/index.ts";
 import type { RoleMetrics } from "../metrics/index.ts";
 import type { EngineObserver, EngineSnapshot, ShapeView } from "../observe/index.ts";
 import { buildStatus, isWorthPublishing, type StatusWriter } from "../status/index.ts";

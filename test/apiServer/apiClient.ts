@@ -7,19 +7,26 @@ import { Agent, request } from "undici";
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Values of the Warning headers. */
-  readonly warnings: readonly string[];
 }
 
 export type ApiMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** Media types of a call; JSON unless given. */
+export interface MediaTypes {
+  /** Of what is sent. */
+  readonly content?: string;
+  /** Of the answer. */
+  readonly accept?: string;
+}
+
 export interface ApiClient {
   /** A call with a deadline of 30 s; any HTTP status is an answer. */
-  call(method: ApiMethod, path: string, body?: unknown, contentType?: string): Promise<ApiAnswer>;
+  call(method: ApiMethod, path: string, body?: unknown, types?: MediaTypes): Promise<ApiAnswer>;
   close(): Promise<void>;
 }
 
 const callDeadlineMs = 30_000;
+const json = "application/json";
 
 export interface ApiAddress {
   readonly url: string;
@@ -41,19 +48,15 @@ const parseBody = (text: string): unknown => {
 export const connectApiClient = async ({ url, caFile, token }: ApiAddress): Promise<ApiClient> => {
   const agent = new Agent({ connect: { ca: await readFile(caFile) } });
   return {
-    call: async (method, path, body, contentType = "application/json") => {
+    call: async (method, path, body, { content = json, accept = json } = {}) => {
       const answer = await request(`${url}${path}`, {
         dispatcher: agent,
         method,
-        headers: { authorization: `Bearer ${token}`, "content-type": contentType },
+        headers: { authorization: `Bearer ${token}`, "content-type": content, accept },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(callDeadlineMs),
       });
-      return {
-        status: answer.statusCode,
-        body: parseBody(await answer.body.text()),
-        warnings: [answer.headers["warning"] ?? []].flat(),
-      };
+      return { status: answer.statusCode, body: parseBody(await answer.body.text()) };
     },
     close: () => agent.destroy(),
   };

@@ -11,11 +11,23 @@ import { parseSpec, parseTradingEngine } from "../../api/tradingEngine/index.ts"
 import { type ApiAnswer, type ApiClient, connectApiClient } from "./apiClient.ts";
 import { goodSpecs, ruleCases, type SpecPatch, validSpec } from "./ruleCases.ts";
 import { type ApiServer, startApiServer } from "./startApiServer.ts";
-import { causesOf, installTradingEngineCrd, tradingEngine, tradingEnginesPath } from "./tradingEngines.ts";
+import {
+  causesOf,
+  installTradingEngineCrd,
+  tradingEngine,
+  tradingEngineReference,
+  tradingEnginesPath,
+} from "./tradingEngines.ts";
 
 const dryRun = `${tradingEnginesPath}?dryRun=All&fieldValidation=Strict`;
-const mergePatch = "application/merge-patch+json";
-const applyPatch = "application/apply-patch+yaml";
+const mergePatch = { content: "application/merge-patch+json" };
+const applyPatch = { content: "application/apply-patch+yaml" };
+/** What kubectl asks for to print columns. */
+const asTable = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+const table = z.object({
+  columnDefinitions: z.array(z.object({ name: z.string() })),
+  rows: z.array(z.object({ cells: z.array(z.unknown()) })),
+});
 
 const messagesIn = (schema: StructuralSchema): readonly string[] => [
   ...(schema["x-kubernetes-validations"] ?? []).map(({ message }) => message),
@@ -40,7 +52,11 @@ describe("TradingEngine on a real API server", () => {
   const tryCreate = async (spec: SpecPatch, name = "btc-usdt"): Promise<ApiAnswer> =>
     listen(await client.call("POST", dryRun, tradingEngine(name, { ...validSpec, ...spec })));
   const create = async (name: string, spec: SpecPatch = {}): Promise<string> => {
-    const { status, body } = await client.call("POST", tradingEnginesPath, tradingEngine(name, { ...validSpec, ...spec }));
+    const { status, body } = await client.call(
+      "POST",
+      tradingEnginesPath,
+      tradingEngine(name, { ...validSpec, ...spec }),
+    );
     assert.equal(status, 201, JSON.stringify(body));
     return `${tradingEnginesPath}/${name}`;
   };
@@ -199,10 +215,15 @@ describe("TradingEngine on a real API server", () => {
 
   describe("status", () => {
     const now = "2026-12-01T05:00:00.000Z";
-    const condition = (type: string, status: string) => ({ type, status, reason: "Trading", message: "", lastTransitionTime: now });
+    const condition = (type: string, status: string) => ({
+      type,
+      status,
+      reason: "Trading",
+      message: "",
+      lastTransitionTime: now,
+    });
     const apply = (path: string, manager: string, status: object): Promise<ApiAnswer> => {
-      const name = path.split("/").at(-1) ?? "";
-      const { spec: _, ...object } = { ...tradingEngine(name, {}), status } as Record<string, unknown>;
+      const object = { ...tradingEngineReference(path.split("/").at(-1) ?? ""), status };
       return client.call("PATCH", `${path}/status?fieldManager=${manager}`, object, applyPatch);
     };
     const read = async (path: string) => {
@@ -263,9 +284,24 @@ describe("TradingEngine on a real API server", () => {
 
   it("prints its columns", async () => {
     const path = await create("printed");
-    await patch(`${path}/status`, { status: { primary: "printed-0", epoch: 2, readySummary: "3/3", syncSummary: "2/2", phase: "Trading" } });
-    const { headers, cells } = await printed(server, path);
-    assert.deepEqual(headers.slice(1, -1), ["Pair", "Primary", "Epoch", "Ready", "In-Sync", "Status", "Image", "Last Failover"]);
-    assert.deepEqual(cells.slice(0, 8), ["printed", "BTC/USDT", "printed-0", 2, "3/3", "2/2", "Trading", validSpec.image]);
+    await patch(`${path}/status`, {
+      status: { primary: "printed-0", epoch: 2, readySummary: "3/3", syncSummary: "2/2", phase: "Trading" },
+    });
+    const { columnDefinitions, rows } = table.parse((await client.call("GET", path, undefined, asTable)).body);
+    const cells = columnDefinitions.map(({ name }, column) => [name, rows[0]?.cells[column]]);
+    assert.deepEqual(cells.slice(0, -2), [
+      ["Name", "printed"],
+      ["Pair", "BTC/USDT"],
+      ["Primary", "printed-0"],
+      ["Epoch", 2],
+      ["Ready", "3/3"],
+      ["In-Sync", "2/2"],
+      ["Status", "Trading"],
+      ["Image", validSpec.image],
+    ]);
+    assert.deepEqual(
+      cells.slice(-2).map(([name]) => name),
+      ["Last Failover", "Age"],
+    );
   });
 });

@@ -43,14 +43,24 @@ export const goodSpecs: Readonly<Record<string, SpecPatch>> = {
       restoreDrill: { schedule: "0 3 * * SUN" },
     },
   },
-  "wishes of people": { paused: true, hibernate: true, drift: { policy: "Report" }, deletionPolicy: { volumes: "Delete" } },
+  "wishes of people": {
+    paused: true,
+    hibernate: true,
+    drift: { policy: "Report" },
+    deletionPolicy: { volumes: "Delete" },
+  },
 };
 
 const schedule = (written: string): SpecPatch => ({ backupPolicy: { schedule: written } });
 
 /** Specs that a rule must refuse. */
 export const ruleCases: readonly RuleCase[] = [
-  { name: "a pair in small letters", spec: { tradingPair: "btc/usdt" }, field: "tradingPair", says: "such as BTC/USDT" },
+  {
+    name: "a pair in small letters",
+    spec: { tradingPair: "btc/usdt" },
+    field: "tradingPair",
+    says: "such as BTC/USDT",
+  },
   { name: "a pair without a quote", spec: { tradingPair: "BTC" }, field: "tradingPair", says: "BASE/QUOTE" },
   { name: "an empty image", spec: { image: "" }, field: "image", says: "image must name a tag" },
   { name: "an image without a tag", spec: { image: "host:5000/engine" }, field: "image", says: "better, a digest" },
@@ -107,12 +117,27 @@ export const ruleCases: readonly RuleCase[] = [
     field: "resources.limits.cpu",
     says: "must be a quantity of zero or more",
   },
-  { name: "a tick in words", spec: { config: { tickSize: "small" } }, field: "config.tickSize", says: "decimal number" },
-  { name: "a tick of zero", spec: { config: { tickSize: "0.00" } }, field: "config.tickSize", says: "greater than zero" },
+  {
+    name: "a tick in words",
+    spec: { config: { tickSize: "small" } },
+    field: "config.tickSize",
+    says: "decimal number",
+  },
+  {
+    name: "a tick of zero",
+    spec: { config: { tickSize: "0.00" } },
+    field: "config.tickSize",
+    says: "greater than zero",
+  },
   { name: "a negative lot", spec: { config: { lotSize: "-1" } }, field: "config.lotSize", says: "decimal number" },
   { name: "a lot of zero", spec: { config: { lotSize: "0" } }, field: "config.lotSize", says: "greater than zero" },
   { name: "a cron macro", spec: schedule("@daily"), field: "backupPolicy.schedule", says: "five fields" },
-  { name: "a cron schedule with seconds", spec: schedule("0 0 * * * *"), field: "backupPolicy.schedule", says: "five fields" },
+  {
+    name: "a cron schedule with seconds",
+    spec: schedule("0 0 * * * *"),
+    field: "backupPolicy.schedule",
+    says: "five fields",
+  },
   { name: "minute 60", spec: schedule("60 * * * *"), field: "backupPolicy.schedule", says: "minute (field 1" },
   { name: "hour 24", spec: schedule("0 24 * * *"), field: "backupPolicy.schedule", says: "hour (field 2" },
   { name: "day 0", spec: schedule("0 0 0 * *"), field: "backupPolicy.schedule", says: "day of the month (field 3" },

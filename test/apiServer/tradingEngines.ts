@@ -31,13 +31,11 @@ const crdWithConditions = z.object({
 
 export const tradingEnginesPath = `/apis/${apiVersion}/namespaces/default/${tradingEnginePlural}`;
 
+/** What names a TradingEngine in a body. */
+export const tradingEngineReference = (name: string) => ({ apiVersion, kind: tradingEngineKind, metadata: { name } });
+
 /** A TradingEngine object with the given spec. */
-export const tradingEngine = (name: string, spec: object): object => ({
-  apiVersion,
-  kind: tradingEngineKind,
-  metadata: { name },
-  spec,
-});
+export const tradingEngine = (name: string, spec: object) => ({ ...tradingEngineReference(name), spec });
 
 const isEstablished = async (client: ApiClient, name: string): Promise<boolean> => {
   const { body } = await client.call("GET", `${crds}/${name}`);
@@ -54,7 +52,10 @@ export const installTradingEngineCrd = async (client: ApiClient): Promise<void> 
   const created = await client.call("POST", crds, crd);
   if (created.status !== 201) throw new Error(`the CRD is refused: ${JSON.stringify(created.body)}`);
   const deadline = performance.now() + 30_000;
-  while (!(await isEstablished(client, crd.metadata.name)) || (await client.call("GET", tradingEnginesPath)).status !== 200) {
+  while (
+    !(await isEstablished(client, crd.metadata.name)) ||
+    (await client.call("GET", tradingEnginesPath)).status !== 200
+  ) {
     if (performance.now() > deadline) throw new Error("the CRD was not established within 30 s");
     await sleep(100);
   }

@@ -39,20 +39,17 @@ export const runDemo = async (repository: string, target: Target, say: Say, verb
 
   say("2. the platform: pulumi up (CRDs, rights, namespaces, the daemon)");
   const [, upPlatformSeconds] = await timed(async () => {
-    if (place.foreign)
-      await pulumiConfig(place.workspace, "platform", platformStack, { operatorImage: place.operatorImage });
+    await pulumiConfig(place.workspace, "platform", platformStack, { operatorImage: place.operatorImage });
     await pulumiUp(place.workspace, "platform", platformStack, pulumiLine);
   });
   detail(`installed in ${upPlatformSeconds.toFixed(1)} s`);
 
   say(`3. the pair ${pair}: pulumi up of stacks/Pulumi.${pair}.yaml`);
   const [outputs, upPairSeconds] = await timed(async () => {
-    if (place.foreign) {
-      await pulumiConfig(place.workspace, "pairs", pair, {
-        "engine.image": place.engineImage,
-        "engine.storageClassName": place.storageClass,
-      });
-    }
+    await pulumiConfig(place.workspace, "pairs", pair, {
+      "engine.image": place.engineImage,
+      "engine.storageClassName": place.storageClass,
+    });
     await pulumiUp(place.workspace, "pairs", pair, pulumiLine);
     return await pulumiOutputs(place.workspace, "pairs", pair);
   });

@@ -7,6 +7,7 @@ import { localStorageClass } from "../../local/cluster/addons.ts";
 import { clusterDown, isRunning } from "../../local/cluster/cluster.ts";
 import { clusterLayout } from "../../local/cluster/layout.ts";
 import { embeddedUp } from "../../local/embedded.ts";
+import { type ImageArchive, pinnedName } from "../../local/images/load.ts";
 import { engineImage, operatorImage } from "../../local/images/names.ts";
 import { clientTools, kindContext, kindDown, kindStorageClass, kindUp } from "../../local/kind.ts";
 import { ensurePulumiWorkspace, type PulumiWorkspace } from "../../local/pulumi/workspace.ts";
@@ -21,8 +22,6 @@ export interface Place {
   readonly engineImage: string;
   readonly operatorImage: string;
   readonly storageClass: string;
-  /** Whether the images and the storage class differ from what the stack files in git say. */
-  readonly foreign: boolean;
 }
 
 type Progress = (message: string) => void;
@@ -37,15 +36,14 @@ export const preparePlace = async (repository: string, target: Target, progress:
   switch (target.kind) {
     case "embedded": {
       const layout = clusterLayout(target.cluster);
-      await embeddedUp(repository, layout, progress);
+      const images = await embeddedUp(repository, layout, progress);
       const workspace = await ensurePulumiWorkspace(repository, join(layout.folder, "pulumi"), layout.kubeconfig);
       return {
         kubeconfig: layout.kubeconfig,
         workspace,
-        engineImage,
-        operatorImage,
+        engineImage: pinned(images, engineImage),
+        operatorImage: pinned(images, operatorImage),
         storageClass: localStorageClass,
-        foreign: false,
       };
     }
     case "kind": {
@@ -64,6 +62,11 @@ export const preparePlace = async (repository: string, target: Target, progress:
   }
 };
 
+const pinned = (images: readonly ImageArchive[], name: string): string => {
+  const image = images.find((candidate) => candidate.name === name);
+  return image === undefined ? name : pinnedName(image);
+};
+
 type ForeignCluster = Pick<Place, "engineImage" | "operatorImage" | "storageClass"> & { readonly context: string };
 
 const foreignPlace = async (repository: string, cluster: ForeignCluster): Promise<Place> => {
@@ -74,7 +77,7 @@ const foreignPlace = async (repository: string, cluster: ForeignCluster): Promis
     kubeconfig,
     cluster.context,
   );
-  return { ...cluster, kubeconfig, workspace, foreign: true };
+  return { ...cluster, kubeconfig, workspace };
 };
 
 /** The place as an earlier run left it, to take down what was installed there; null when there is nothing. */
