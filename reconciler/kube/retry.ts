@@ -43,7 +43,7 @@ export const withRetries = async <T>(options: RetryOptions, attempt: (timeoutMs:
       const wait = retryWaitMs(error, method, retries);
       if (wait === undefined || clock.now() + wait >= deadline || signal?.aborted === true) throw error;
       if (error instanceof ApiError) options.onRetry(error);
-      await sleep(clock, wait, signal);
+      if (wait > 0) await sleep(clock, wait, signal);
     }
   }
 };

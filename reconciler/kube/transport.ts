@@ -73,6 +73,7 @@ export const createTransport = (options: TransportOptions): Transport => {
   const basePath = server.pathname.replace(/\/+$/, "");
   const connect = createConnector(access);
   const pools = new Map<Lane, Pool>();
+  let closed = false;
 
   const poolOf = (lane: Lane): Pool => {
     const known = pools.get(lane);
@@ -129,6 +130,8 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   return {
     async exchange(exchange, sink) {
+      // Without this a repeated read would open a new pool behind the back of whoever closed the old one.
+      if (closed) throw new ApiError({ kind: "aborted", message: `${callOf(exchange)}: the client is closed` });
       try {
         await attempt(exchange, sink, false);
       } catch (error) {
@@ -138,6 +141,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       }
     },
     async close() {
+      closed = true;
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
