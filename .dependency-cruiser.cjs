@@ -20,6 +20,7 @@ const insideReconciler = {
   shape: ["kube"],
   status: ["kube", "decide", "observe", "shape"],
   metrics: ["kube"],
+  role: ["kube", "contract", "decide", "observe", "act", "status", "metrics"],
   health: ["kube"],
 };
 
