@@ -43,9 +43,23 @@ describe("checkpoint", () => {
   });
 
   it("is the same state whenever it was written and in whatever order", () => {
-    const first = withLatest({ manifest: { time: "1" }, resources: [{ urn: "u", inputs: { a: 1, b: 2 } }] });
-    const later = withLatest({ resources: [{ inputs: { b: 2, a: 1 }, urn: "u" }], manifest: { time: "2" } });
+    const first = withLatest({
+      manifest: { time: "1" },
+      resources: [{ urn: "u", inputs: { a: 1, b: 2 } }, { urn: "v" }],
+    });
+    const later = withLatest({
+      resources: [{ urn: "v" }, { inputs: { b: 2, a: 1 }, urn: "u" }],
+      manifest: { time: "2" },
+    });
     assert.ok(sameState(first, later));
+    const secret = (ciphertext: string, ...dependencies: readonly string[]) =>
+      withLatest({
+        resources: [
+          { urn: "u", outputs: { data: { ciphertext } }, dependencies, propertyDependencies: { data: dependencies } },
+        ],
+      });
+    assert.ok(sameState(secret("x", "a", "b"), secret("y", "b", "a")));
+    assert.ok(!sameState(secret("x", "a", "b"), secret("x", "a")));
     assert.ok(!sameState(first, withLatest({ resources: [{ urn: "u", inputs: { a: 1, b: 3 } }] })));
     assert.ok(!sameState(first, emptyCheckpoint("trading.btc-usdt")));
   });

@@ -44,14 +44,33 @@ export const cleanCheckpoint = (checkpoint: Checkpoint): Checkpoint => {
   return { ...checkpoint, checkpoint: { ...checkpoint.checkpoint, latest: cleaned } };
 };
 
-/** Whether two checkpoints say the same of the stack; when they were written does not count. */
+/**
+ * Whether two checkpoints say the same of the stack. When and in which order they were written does not count, nor how a
+ * secret was encrypted, which differs each time: a changed secret also changes the version of the object that holds it.
+ */
 export const sameState = (a: Checkpoint, b: Checkpoint): boolean =>
-  canonicalJson(withoutManifest(a)) === canonicalJson(withoutManifest(b));
+  canonicalJson(contentOf(a)) === canonicalJson(contentOf(b));
 
-const withoutManifest = ({ checkpoint }: Checkpoint): unknown => ({
-  ...checkpoint,
-  latest: omit(checkpoint.latest ?? {}, "manifest"),
-});
+const contentOf = ({ checkpoint }: Checkpoint): unknown => {
+  const { resources = [], ...latest } = omit(checkpoint.latest ?? {}, "manifest");
+  const byName = Object.fromEntries(resources.map((resource) => [String(resource["urn"]), withoutOrder(resource)]));
+  return { ...checkpoint, latest: { ...latest, byName } };
+};
+
+/** A resource with its dependencies in order, as deep as they are, and without ciphertexts. */
+const withoutOrder = (value: unknown, key = ""): unknown => {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    return key === "dependencies" ? items.map(String).sort() : items.map((item) => withoutOrder(item));
+  }
+  if (typeof value !== "object" || value === null) return key === "ciphertext" ? "" : value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      withoutOrder(inner, key === "propertyDependencies" ? "dependencies" : name),
+    ]),
+  );
+};
 
 /**
  * The salt that the passphrase was stretched with. It must be put back into the stack's settings: Pulumi would make a

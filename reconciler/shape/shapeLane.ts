@@ -69,7 +69,7 @@ export interface ShapeLane {
   /** Works until `signal` aborts, and ends all its processes then. To be called once. */
   run(signal: AbortSignal): Promise<void>;
   /** Has the engine looked at; `up` is run only when that finds a reason, or for Failover and Requested. */
-  request(key: EngineKey, reason: ShapeReason): void;
+  readonly request: (key: EngineKey, reason: ShapeReason) => void;
   /** How the engine's last run ended; `undefined` before the first look at it. */
   lastResult(key: EngineKey): ShapeResult | undefined;
   /** Calls `listener` for each new result. Returns the way to end it. */
@@ -182,6 +182,7 @@ export const createShapeLane = (options: ShapeLaneOptions): ShapeLane => {
     run: async (signal) => {
       try {
         await prepareScratch(config.scratch, config.pluginsFolder);
+        pool.warmUp();
         children.start(signal);
         await children.whenSynced(signal);
         await runWorkers(queue, reconcile, {

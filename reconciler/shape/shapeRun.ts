@@ -18,7 +18,7 @@ import { stackNameOf } from "./stackName.ts";
 import type { NewState, StateStore, StoredState } from "./stateStore.ts";
 import type { ObservedClaim } from "./volumePlan.ts";
 import type { WantedShape } from "./wantedShape.ts";
-import type { JobOutcome, WorkerPool } from "./worker/workerPool.ts";
+import { type JobOutcome, nothingRun, type WorkerPool } from "./worker/workerPool.ts";
 
 export interface ShapeRunner {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
@@ -58,18 +58,19 @@ export const runShape = async (runner: ShapeRunner, request: ShapeRunRequest): P
   // Before anything exists that would have to be cleaned up.
   await addFinalizer(client, engine.metadata);
   const token = await controlTokenOf(client, engine.metadata, stored.token, runner.random);
-  for (const claim of wanted.obsoleteClaims) await deleteClaim(runner, request, claim);
-
   const stack = stackNameOf(namespace, name);
   const before = stored.checkpoint ?? emptyCheckpoint(stack);
-  const outcome = await runner.pool.run({
-    stack,
-    checkpoint: JSON.stringify(before),
-    refresh: request.refresh || wanted.obsoleteClaims.length > 0,
-    program: wanted.program,
-    controlToken: token,
-    leadership: { primary: engine.status?.primary ?? "", epoch: engine.status?.epoch ?? 0 },
-  });
+  const stuck = await deleteClaims(runner, request);
+  const outcome =
+    stuck ??
+    (await runner.pool.run({
+      stack,
+      checkpoint: JSON.stringify(before),
+      refresh: request.refresh || wanted.obsoleteClaims.length > 0,
+      program: wanted.program,
+      controlToken: token,
+      leadership: { primary: engine.status?.primary ?? "", epoch: engine.status?.epoch ?? 0 },
+    }));
   return {
     outcome,
     durationMs: Math.round(clock.now() - startedAt),
@@ -91,26 +92,38 @@ export const ownerReferenceOf = ({ metadata }: TradingEngine): OwnerReference =>
   blockOwnerDeletion: true,
 });
 
-/** A claim cannot be applied anew before the old one is gone. */
+/** Deletes the obsolete claims: they cannot be applied anew before they are gone. A failure when one does not go. */
+const deleteClaims = async (runner: ShapeRunner, request: ShapeRunRequest): Promise<JobOutcome | undefined> => {
+  const { obsoleteClaims } = request.wanted;
+  const gone = await Promise.all(obsoleteClaims.map((claim) => deleteClaim(runner, request, claim)));
+  const left = obsoleteClaims.filter((_, index) => gone[index] === false);
+  if (left.length === 0) return undefined;
+  const names = left.map(({ name }) => name).join(", ");
+  return {
+    ...nothingRun,
+    result: "failed",
+    message: `${names} must be made anew and is still there ${claimGoneMs / 1000} s after it was deleted: a pod may use it`,
+  };
+};
+
 const deleteClaim = async (
   { client, clock, events }: ShapeRunner,
   { engine, signal }: ShapeRunRequest,
   claim: ObservedClaim,
-): Promise<void> => {
+): Promise<boolean> => {
   const ref = { namespace: engine.metadata.namespace, name: claim.name };
-  events.volumeReplaced(engine, claim.name);
   const deadline = clock.now() + claimGoneMs;
   try {
+    events.volumeReplaced(engine, claim.name);
     await client.delete(persistentVolumeClaims, ref, { uid: claim.uid });
-    for (;;) {
+    while (!signal.aborted && clock.now() < deadline) {
       const { metadata } = await client.get(persistentVolumeClaims, ref);
-      if (metadata.uid !== claim.uid) return;
-      if (signal.aborted || clock.now() > deadline) {
-        throw new Error(`claim ${claim.name} is still there ${claimGoneMs / 1000} s after it was deleted`);
-      }
+      if (metadata.uid !== claim.uid) return true;
       await sleep(clock, pollMs, signal);
     }
+    return false;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (isNotFound(error)) return true;
+    throw error;
   }
 };

@@ -25,6 +25,8 @@ export interface WorkerPoolOptions {
 export type JobOutcome = Omit<UpOutcome, "result"> & { readonly result: UpOutcome["result"] | "timedOut" };
 
 export interface WorkerPool {
+  /** Starts a worker ahead of the first job: loading the SDK takes it a second or two. */
+  warmUp(): void;
   /** Runs a job in an idle worker or a new one; the caller bounds how many run at once. Never rejects. */
   run(job: Omit<UpJob, "directory">): Promise<JobOutcome>;
   /** Ends every worker now; running jobs fail. */
@@ -57,17 +59,20 @@ export const createWorkerPool = (options: WorkerPoolOptions): WorkerPool => {
       return timing.overdue && outcome.result !== "succeeded" ? timedOut(options.deadlineMs, outcome) : outcome;
     } catch (error) {
       return timing.overdue
-        ? timedOut(options.deadlineMs, nothing)
-        : { ...nothing, result: "failed", message: textOf(error) };
+        ? timedOut(options.deadlineMs, nothingRun)
+        : { ...nothingRun, result: "failed", message: textOf(error) };
     } finally {
       deadline.cancel();
       timing.kill?.cancel();
     }
   };
 
+  const newMember = (): Member => ({ worker: options.start(), runs: 0 });
+
   return {
+    warmUp: () => void idle.push(newMember()),
     run: async (job) => {
-      const member = takeIdle() ?? { worker: options.start(), runs: 0 };
+      const member = takeIdle() ?? newMember();
       busy.add(member);
       member.runs += 1;
       let reusable = false;
@@ -80,7 +85,7 @@ export const createWorkerPool = (options: WorkerPoolOptions): WorkerPool => {
         reusable = outcome.result === "succeeded" && member.runs < options.runsPerWorker;
         return outcome;
       } catch (error) {
-        return { ...nothing, result: "failed", message: textOf(error) };
+        return { ...nothingRun, result: "failed", message: textOf(error) };
       } finally {
         busy.delete(member);
         if (reusable) idle.push(member);
@@ -94,7 +99,8 @@ export const createWorkerPool = (options: WorkerPoolOptions): WorkerPool => {
   };
 };
 
-const nothing = { changes: {}, steps: [], applied: [], outputs: {} };
+/** What is told of a run that never came to do anything. */
+export const nothingRun = { changes: {}, steps: [], applied: [], outputs: {} };
 
 const timedOut = (deadlineMs: number, outcome: Omit<UpOutcome, "result">): JobOutcome => ({
   ...outcome,

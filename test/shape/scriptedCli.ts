@@ -10,7 +10,7 @@ const faults = {
   dies: "kill -KILL $$",
   fails: "echo 'error: no space left on device' >&2; exit 255",
   /** Leaves half a checkpoint, as a full disk does. */
-  "tears its state": "printf '{\"version\":3,\"check' > \"$checkpoint\"; exit 255",
+  "tears its state": 'printf \'{"version":3,"check\' > "$checkpoint"; exit 255',
 } as const;
 
 export type CliFault = keyof typeof faults;

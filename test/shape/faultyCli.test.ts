@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "../../kube/index.ts";
-import { emptyCheckpoint } from "../checkpoint.ts";
-import { type CliFault, writeScriptedCli } from "../testing/scriptedCli.ts";
-import { sessionMembers } from "./processSession.ts";
-import type { UpJob } from "./protocol.ts";
-import { createWorkerPool, type JobOutcome } from "./workerPool.ts";
-import { startWorker, type WorkerProcess } from "./workerProcess.ts";
+import { systemClock } from "../../reconciler/kube/index.ts";
+import { emptyCheckpoint } from "../../reconciler/shape/checkpoint.ts";
+import { sessionMembers } from "../../reconciler/shape/worker/processSession.ts";
+import type { UpJob } from "../../reconciler/shape/worker/protocol.ts";
+import { createWorkerPool, type JobOutcome } from "../../reconciler/shape/worker/workerPool.ts";
+import { startWorker, type WorkerProcess } from "../../reconciler/shape/worker/workerProcess.ts";
+import { type CliFault, writeScriptedCli } from "./scriptedCli.ts";
 
+const workerModule = join(import.meta.dirname, "../../reconciler/shape/worker/main.ts");
 const stack = "trading.btc-usdt";
 const job: Omit<UpJob, "directory"> = {
   stack,
@@ -37,7 +38,7 @@ describe("worker with a faulty CLI", () => {
     const pool = createWorkerPool({
       start: () => {
         const worker = startWorker({
-          module: join(import.meta.dirname, "main.ts"),
+          module: workerModule,
           env: { ...process.env, PATH: [scratch, process.env["PATH"]].join(delimiter) },
           heapMegabytes: 256,
         });
