@@ -12,7 +12,7 @@ export interface StateComparison {
 /** Waits until no order is under way between the replicas, then compares their states. */
 export async function compareStates(
   instances: readonly string[],
-  status: (instance: string) => Promise<EngineStatus>,
+  status: (instance: string) => Promise<Pick<EngineStatus, "lastHash">>,
   deadlineMs: number,
 ): Promise<StateComparison> {
   const states = await waitFor({
