@@ -37,6 +37,12 @@ export const annotations = {
   switchoverTo: `${group}/switchover-to`,
   restart: `${group}/restart`,
   reconcileNow: `${group}/reconcile-now`,
+  /**
+   * Names a rollout; whoever applies an engine sets it anew with each spec. It is echoed in
+   * status.settledRollout when everything that came with it is in place, so that a client can
+   * wait for its own change and not for the state before it.
+   */
+  rollout: `${group}/rollout`,
   /** Names the epoch it is good for. */
   allowDataLoss: `${group}/allow-data-loss`,
 } as const;

@@ -31,13 +31,17 @@ const shape = z.strictObject({
     .min(500)
     .max(300_000)
     .default(3000)
-    .describe("Time without progress of the primary's write path after which it is replaced although it is alive."),
+    .describe(
+      "Time without progress of the primary's write path after which it is replaced although it is alive. The reference engine reports a stall after 3000 and not sooner.",
+    ),
   maxLagRecords: z
     .int()
     .min(0)
     .max(100_000_000)
     .default(10_000)
-    .describe("A standby further behind than this many records is neither in sync nor ready."),
+    .describe(
+      "Reserved: a standby further behind than this many records is to count as out of sync; until then the engine's own bound holds.",
+    ),
 });
 
 export const failoverStrategy = withRules(shape, [
@@ -58,5 +62,5 @@ export const failoverStrategy = withRules(shape, [
 ])
   .prefault({})
   .describe(
-    "When the primary is replaced, and what an acknowledgement promises. A change of the times or of maxLagRecords is rolled out by upgradeStrategy.",
+    "When the primary is replaced, and what an acknowledgement promises. A change takes effect without a restart of any replica.",
   );

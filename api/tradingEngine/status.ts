@@ -94,6 +94,11 @@ export type LastUpdate = z.output<typeof lastUpdate>;
 export const tradingEngineStatus = z
   .strictObject({
     observedGeneration: z.int().min(0).optional().describe("The generation of the spec that was acted on last."),
+    settledRollout: z
+      .string()
+      .max(256)
+      .optional()
+      .describe("Value of the annotation enginekeeper.dev/rollout that came with the spec which is fully in place."),
     phase: enginePhase.optional().describe("One word for printing; the conditions are the truth."),
     primary: name.optional().describe("Pod of the primary; empty or absent without one."),
     epoch: z.int().min(0).optional().describe("Counts the elections; 0 or absent before the first."),
