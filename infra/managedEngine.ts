@@ -1,11 +1,19 @@
+import { createHash } from "node:crypto";
 import * as k8s from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { apiVersion, fieldManagers, labels, labelValues, tradingEngineKind } from "../api/names.ts";
+import { annotations, apiVersion, fieldManagers, labels, labelValues, tradingEngineKind } from "../api/names.ts";
 import type { TradingEngineStatus } from "../api/tradingEngine/index.ts";
 import type { PairConfig } from "./pairConfig.ts";
 
-/** First start: pulling the image, provisioning volumes, the first election. In seconds. */
-const readyWithinSeconds = 300;
+/** Pulling the image, provisioning volumes, the first election. */
+const readyWithin = "300s";
+
+/** Beyond the engine's own deadline for an orderly end, after which the daemon goes on without it. In seconds. */
+const removalSlackSeconds = 120;
+
+/** Names a rollout by what it brings: an `up` that changes nothing changes no annotation. */
+const rolloutOf = (pair: PairConfig): string =>
+  createHash("sha256").update(JSON.stringify(pair.written)).digest("hex").slice(0, 16);
 
 /** The TradingEngine object that the daemon realises. */
 export const tradingEngineObject = (pair: PairConfig): k8s.apiextensions.CustomResourceArgs => ({
@@ -18,8 +26,9 @@ export const tradingEngineObject = (pair: PairConfig): k8s.apiextensions.CustomR
     annotations: {
       "pulumi.com/patchFieldManager": fieldManagers.pair,
       "pulumi.com/patchForce": "true",
-      "pulumi.com/waitFor": "condition=Ready",
-      "pulumi.com/timeoutSeconds": String(readyWithinSeconds),
+      [annotations.rollout]: rolloutOf(pair),
+      // Ready alone would be true of the state before this change.
+      "pulumi.com/waitFor": JSON.stringify(["condition=Ready", `jsonpath={.status.settledRollout}=${rolloutOf(pair)}`]),
     },
   },
   spec: pair.written,
@@ -51,7 +60,10 @@ export interface ManagedEngine {
  * the last `up` that changed it, and a failover since then would not show in them.
  */
 export const managedEngine = (pair: PairConfig): ManagedEngine => {
-  const object = new k8s.apiextensions.CustomResource(pair.engine, tradingEngineObject(pair));
+  const goneWithin = pair.spec.deletionPolicy.deadlineSeconds + removalSlackSeconds;
+  const object = new k8s.apiextensions.CustomResource(pair.engine, tradingEngineObject(pair), {
+    customTimeouts: { create: readyWithin, update: readyWithin, delete: `${goneWithin}s` },
+  });
   const { status } = new LiveTradingEngine(`${pair.engine}-live`, object.id, { dependsOn: [object] });
   return {
     endpoint: status.apply((seen) => seen?.endpoint ?? null),

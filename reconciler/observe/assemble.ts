@@ -35,6 +35,7 @@ export function assembleSnapshot(sources: EngineSources): EngineSnapshot {
     lease: sources.lease,
     replicas: replicasOf(sources),
     shape: sources.shape,
+    applied: isApplied(sources),
     pendingVolumes: viewPendingVolumes(sources.claims, sources.storageClasses),
     lastStallFailoverAt: sources.lastStallFailoverAt,
   };
@@ -55,6 +56,15 @@ function replicasOf({ engine, pods, statefulSet, nodeOf, streamOf }: EngineSourc
     views.set(ordinal, { name: view.name, ordinal, pod: view, stream: streamOf(view.uid) });
   }
   return [...views.values()].sort((a, b) => a.ordinal - b.ordinal);
+}
+
+function isApplied({ engine, shape, statefulSet }: EngineSources): boolean {
+  const { generation } = engine.metadata;
+  if (settledRevision(statefulSet) === undefined) return false;
+  if (shape !== undefined) return shape.generation === generation && shape.result === "succeeded";
+  // This process has not looked yet: what was published stands, or each restart would publish a doubt.
+  const progress = engine.status?.conditions?.find(({ type }) => type === "Progressing");
+  return progress?.reason === "Complete" && progress.observedGeneration === generation;
 }
 
 /** Undefined while the controller has not looked at the newest template: every pod would look up to date. */

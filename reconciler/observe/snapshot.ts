@@ -98,6 +98,8 @@ export interface ShapeView {
   readonly durationMs: number;
   readonly changes: Readonly<Record<string, number>>;
   readonly message?: string;
+  /** The generation of the spec that it is good for. */
+  readonly generation: number;
 }
 
 export interface EngineSnapshot {
@@ -113,6 +115,8 @@ export interface EngineSnapshot {
   /** By ordinal; the wanted ones first, then those that are still there. */
   readonly replicas: readonly ReplicaView[];
   readonly shape: ShapeView | undefined;
+  /** The engine's objects are as this generation of the spec wants them, and the StatefulSet's controller has seen it. */
+  readonly applied: boolean;
   readonly pendingVolumes: readonly PendingVolume[];
   /** Last time that a living but stalled primary was replaced by this process. */
   readonly lastStallFailoverAt: number | undefined;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { annotations } from "../../api/names.ts";
 import type { Condition, ConditionType, TradingEngineStatus } from "../../api/tradingEngine/index.ts";
 import { tradingEngineStatus } from "../../api/tradingEngine/status.ts";
 import { decide } from "../decide/index.ts";
@@ -273,13 +274,44 @@ describe("the status of an engine", () => {
       durationMs: 1180.4,
       changes: { update: 1 },
       message: "no",
+      generation: 1,
     } as const;
     const status = statusOf({ ...healthy(), shape });
-    assert.deepEqual(status.lastUpdate, { ...shape, durationMs: 1180 });
+    const { generation: _, ...told } = shape;
+    assert.deepEqual(status.lastUpdate, { ...told, durationMs: 1180 });
     assert.equal(conditionIn(status, "ShapeSynced").reason, "UpFailed");
     const later = statusOf({ ...healthy(), published: status }, status);
     assert.deepEqual(later.lastUpdate, status.lastUpdate);
     assert.equal(conditionIn(later, "ShapeSynced").reason, "UpFailed");
+  });
+
+  const succeeded = { time: wall, result: "succeeded", reason: "SpecChanged", durationMs: 900, changes: {} } as const;
+
+  it("is progressing until the newest spec is applied, although every replica is up to date", () => {
+    const status = statusOf({ ...healthy(), generation: 2, applied: false, shape: { ...succeeded, generation: 1 } });
+    assert.deepEqual(
+      [conditionIn(status, "Progressing").status, conditionIn(status, "Progressing").reason],
+      ["True", "UpRunning"],
+    );
+    assert.equal(conditionIn(status, "ShapeSynced").status, "Unknown");
+  });
+
+  it("says that a change is stuck when its update failed", () => {
+    const failed = { ...succeeded, result: "failed", message: "quota", generation: 1 } as const;
+    const status = statusOf({ ...healthy(), applied: false, shape: failed });
+    assert.deepEqual(
+      [conditionIn(status, "Progressing").status, conditionIn(status, "Progressing").message],
+      ["False", "quota"],
+    );
+  });
+
+  it("echoes the rollout once all of it is in place, and the one before until then", () => {
+    const rollout = (value: string) => ({ annotations: { [annotations.rollout]: value } });
+    const first = statusOf({ ...healthy(), ...rollout("a") });
+    assert.equal(first.settledRollout, "a");
+    const second = statusOf({ ...healthy(), ...rollout("b"), generation: 2, applied: false }, first);
+    assert.equal(second.settledRollout, "a");
+    assert.equal(statusOf({ ...healthy(), ...rollout("b"), generation: 2 }, second).settledRollout, "b");
   });
 
   it("moves a condition's time only with its status", () => {

@@ -1,9 +1,10 @@
 /** What is published about an engine. Pure, and the only place where it is decided. */
-import { childNames, ports } from "../../api/names.ts";
+import { annotations, childNames, ports } from "../../api/names.ts";
 import type { LastFailover, LastUpdate, ReplicaStatus, TradingEngineStatus } from "../../api/tradingEngine/index.ts";
 import type { Decision } from "../decide/index.ts";
 import type { EngineSnapshot } from "../observe/snapshot.ts";
 import { dateConditions, type Facts, judgeAll } from "./conditions.ts";
+import type { Judgement } from "./judgement.ts";
 import { phaseOf } from "./phase.ts";
 import { findProblems } from "./replicaProblem.ts";
 import { describeReplicas, primaryOf } from "./replicaStatus.ts";
@@ -46,10 +47,12 @@ export function buildStatus(input: StatusInput): TradingEngineStatus {
   const primary = primaryOf(decision.verdict);
   const lastFailover = input.lastFailover ?? before?.lastFailover;
   const lastUpdate = lastUpdateOf(snapshot) ?? before?.lastUpdate;
+  const settledRollout = isSettled(judgements) ? snapshot.annotations[annotations.rollout] : before?.settledRollout;
   const names = childNames(key.name);
   const hostOf = (service: string): string => `${service}.${key.namespace}.svc`;
   return {
     observedGeneration: generation,
+    ...(settledRollout === undefined ? {} : { settledRollout }),
     phase: phaseOf(facts, judgements),
     ...(primary === undefined ? {} : { primary }),
     epoch: snapshot.lease?.epoch ?? before?.epoch ?? 0,
@@ -68,6 +71,11 @@ export function buildStatus(input: StatusInput): TradingEngineStatus {
     conditions: dateConditions(judgements, before?.conditions, generation, input.wall),
   };
 }
+
+/** Ready, and nothing is on its way any more. */
+const isSettled = (judgements: readonly Judgement[]): boolean =>
+  judgements.some(({ type, status }) => type === "Ready" && status === "True") &&
+  judgements.some(({ type, status, reason }) => type === "Progressing" && status === "False" && reason === "Complete");
 
 function imageOf(
   { spec, replicas: views }: EngineSnapshot,

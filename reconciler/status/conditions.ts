@@ -121,6 +121,8 @@ function judgeShape({ snapshot }: Facts): Judgement {
   const why = shape.message ?? "no reason was given";
   switch (shape.result) {
     case "succeeded":
+      if (shape.generation !== snapshot.generation)
+        return judge("ShapeSynced", "Unknown", "UpRunning", "The new spec is being applied to the engine's objects.");
       return judge("ShapeSynced", "True", "UpSucceeded", "The engine's objects are as the spec wants them.");
     case "failed":
       return judge("ShapeSynced", "False", "UpFailed", `The last update failed and is tried again: ${why}`);

@@ -10,6 +10,13 @@ export function judgeProgress({ snapshot, replicas, problems, decision }: Facts)
     const others = problems.length === 1 ? "" : ` (and ${problems.length - 1} more)`;
     return judge("Progressing", "False", first.reason, `${first.replica}: ${first.message}${others}.`);
   }
+  if (snapshot.spec.paused) return judge("Progressing", "False", "SpecPaused", "spec.paused is true.");
+  if (!snapshot.applied) {
+    const { shape } = snapshot;
+    return shape !== undefined && shape.result !== "succeeded"
+      ? judge("Progressing", "False", "UpFailed", shape.message ?? "The update of the engine's objects failed.")
+      : judge("Progressing", "True", "UpRunning", "The spec is being applied to the engine's objects.");
+  }
   const outdated = snapshot.replicas.filter(({ pod }) => pod?.outdated === true);
   const wanted = snapshot.spec.replicas;
   if (outdated.length > 0)

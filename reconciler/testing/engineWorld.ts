@@ -133,6 +133,7 @@ export const worldOf = (
   lease: leaseOf(),
   replicas,
   shape: undefined,
+  applied: true,
   pendingVolumes: [],
   lastStallFailoverAt: undefined,
   ...overrides,

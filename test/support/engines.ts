@@ -68,8 +68,10 @@ export const conditionOf = (engine: TradingEngineObject, type: ConditionType): C
 export function isSettled(engine: TradingEngineObject): boolean {
   const { status, spec, metadata } = engine;
   const ready = conditionOf(engine, "Ready");
+  const progressing = conditionOf(engine, "Progressing");
   return (
     ready?.status === "True" &&
+    progressing?.status === "False" &&
     status?.observedGeneration === metadata.generation &&
     status?.readyReplicas === spec.replicas &&
     (status.primary ?? "") !== ""
