@@ -203,7 +203,7 @@ describe("client: writes", () => {
   it("deletes only the object it means", async (test) => {
     const { server, client } = await startFakeCluster(test);
     const made = await client.create(configMaps, { metadata: first });
-    const { uid, resourceVersion } = made.metadata;
+    const { uid } = made.metadata;
     await assert.rejects(client.delete(configMaps, first, { uid: "another" }), isConflict);
     await assert.rejects(client.delete(configMaps, first, { uid, resourceVersion: "1" }), isConflict);
     await client.delete(configMaps, first, { uid, gracePeriodSeconds: 0, propagationPolicy: "Foreground" });

@@ -128,11 +128,15 @@ export const createElector = (options: ElectorOptions): Elector => {
 
   /** Renews until that fails for too long or `stop` aborts; whether the lease is still ours at the end. */
   const keep = async (stop: AbortSignal): Promise<boolean> => {
+    let triedAt = clock.now();
     for (;;) {
-      await sleep(clock, Math.min(retryMs, fence.remainingMs()), stop);
+      // Counted from the start of the last try: one that stalled must not cost the time of the next one too.
+      const untilNext = Math.max(0, triedAt + retryMs - clock.now());
+      await sleep(clock, Math.min(untilNext, fence.remainingMs()), stop);
       // Looked at before the try: after a long pause another may lead, and the work must end whatever the lease says now.
       if (fence.remainingMs() <= 0) return false;
       if (stop.aborted) return true;
+      triedAt = clock.now();
       if (!(await tryHold()) && holder() !== identity) return false;
     }
   };

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. */
-import { setTimeout as realSleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../reconciler/kube/clock.ts";
 
 export interface VirtualClock extends Clock {
@@ -16,8 +16,11 @@ export interface VirtualClock extends Clock {
   readonly pending: number;
 }
 
-/** Enough turns of the real event loop for an exchange with a server in this process. */
-const settleMs = 2;
+/**
+ * Enough turns of the event loop for some exchanges with a server in this process. Turns and not milliseconds, since a
+ * busy machine may pass a process over for any time, but lets a turn of its loop see whatever has arrived.
+ */
+const settleTurns = 60;
 const patienceMs = 10_000;
 
 export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000Z")): VirtualClock => {
@@ -28,7 +31,9 @@ export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000
   const waiting = new Set<Waiting>();
   let now = 0;
 
-  const settle = () => realSleep(settleMs);
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
+  };
   const nextDue = (until: number): Waiting | undefined => {
     let first: Waiting | undefined;
     for (const timer of waiting) {
