@@ -30,6 +30,7 @@ import {
   announceTended,
 } from "./announcements.ts";
 import { kindOf } from "./causes.ts";
+import { ElectionPacing } from "./electionPacing.ts";
 import { LeaseExpectation } from "./leaseExpectation.ts";
 import { NewsFilter } from "./newsFilter.ts";
 import { SyncHistory } from "./syncHistory.ts";
@@ -62,9 +63,8 @@ export interface EngineLoopOptions {
 const idleMs = 5_000;
 /** Until an informer shows what was just written. */
 const cacheLagMs = 20;
-/** An election that failed wakes the loop itself, by the promises it changed: it is repeated at a growing distance. */
-const firstElectionRetryMs = 250;
-const lastElectionRetryMs = 4_000;
+/** After a pass that failed. */
+const retryMs = 250;
 
 export class EngineLoop {
   readonly #options: EngineLoopOptions;
@@ -72,13 +72,12 @@ export class EngineLoop {
   readonly #backoff = new StepBackoff();
   readonly #expected = new LeaseExpectation();
   readonly #news = new NewsFilter();
+  readonly #pacing = new ElectionPacing();
   #syncHistory = new SyncHistory();
   #lastFailover: LastFailover | undefined;
   #lastStallFailoverAt: number | undefined;
   #decision: Decision | undefined;
   #snapshot: EngineSnapshot | undefined;
-  #electionRetryMs = firstElectionRetryMs;
-  #electNotBefore = -Infinity;
   #passing: Promise<number> | undefined;
 
   constructor(options: EngineLoopOptions) {
@@ -107,7 +106,7 @@ export class EngineLoop {
   /** Works until `signal` aborts. What fails is logged, and the next pass looks again. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let waitMs = firstElectionRetryMs;
+      let waitMs = retryMs;
       try {
         this.#passing = this.#pass();
         waitMs = await this.#passing;
@@ -165,7 +164,7 @@ export class EngineLoop {
 
   async #elect(plan: ElectionPlan, world: ActWorld): Promise<number> {
     const { announce, logger, metrics, now, observer, newId } = this.#options;
-    const tooEarlyMs = this.#electNotBefore - now();
+    const tooEarlyMs = this.#pacing.delayOf(plan.cause, now());
     if (tooEarlyMs > 0) return tooEarlyMs;
     const fields = { reconcileId: newId(), cause: plan.cause, from: plan.from, epoch: plan.epoch };
     logger.info(fields, "electing a primary");
@@ -182,10 +181,7 @@ export class EngineLoop {
     if (outcome.kind === "elected") return this.#afterElection(plan, outcome);
     if (outcome.kind === "superseded") return cacheLagMs;
     if (this.#news.isNewFailure(outcome, now())) announceFailure(plan, outcome).forEach(announce);
-    const retryMs = this.#electionRetryMs;
-    this.#electNotBefore = now() + retryMs;
-    this.#electionRetryMs = Math.min(retryMs * 2, lastElectionRetryMs);
-    return retryMs;
+    return this.#pacing.failed(plan.cause, now());
   }
 
   /** Whoever began this election did not live to see its end: its phases are not known, the repair is still owed. */
@@ -198,7 +194,7 @@ export class EngineLoop {
   #afterElection(plan: ElectionPlan, outcome: ElectionOutcome & { readonly kind: "elected" }): number {
     const { announce, now, wall, requestRepair } = this.#options;
     const { primary, epoch, phases } = outcome;
-    this.#electionRetryMs = firstElectionRetryMs;
+    this.#pacing.succeeded();
     this.#expected.expect(epoch, primary, now());
     this.#lastFailover = {
       time: wall().toISOString(),
