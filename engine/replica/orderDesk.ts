@@ -27,6 +27,8 @@ export type OrderOutcome =
 
 interface Waiter {
   readonly deadline: number;
+  /** Asked for a command that another request had brought. */
+  readonly duplicate: boolean;
   readonly resolve: (outcome: OrderOutcome) => void;
 }
 
@@ -34,18 +36,21 @@ interface Waiter {
 class PendingCommand implements Ticket {
   readonly #onApplied: () => void;
   #waiters: Waiter[] = [];
+  #requests = 0;
 
   constructor(onApplied: () => void) {
     this.#onApplied = onApplied;
   }
 
   wait(deadline: number): Promise<OrderOutcome> {
-    return new Promise((resolve) => this.#waiters.push({ deadline, resolve }));
+    this.#requests += 1;
+    const duplicate = this.#requests > 1;
+    return new Promise((resolve) => this.#waiters.push({ deadline, duplicate, resolve }));
   }
 
   applied(effect: Applied): void {
     this.#onApplied();
-    this.#waiters.forEach((waiter, index) => waiter.resolve(outcomeOf(effect, index > 0)));
+    for (const { duplicate, resolve } of this.#waiters) resolve(outcomeOf(effect, duplicate));
     this.#waiters = [];
   }
 

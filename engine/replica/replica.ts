@@ -4,14 +4,13 @@ import type { Exchange } from "../exchange/exchange.ts";
 import { lastEpochLedBy } from "../journal/epochTable.ts";
 import type { Journal } from "../journal/journal.ts";
 import { comparePositions, type EpochStart, type Position } from "../journal/record.ts";
-import { decodeBatch } from "../journal/recordBatch.ts";
 import type { Clock } from "../process/clock.ts";
 import type { EngineConfig } from "../process/config.ts";
-import { FatalError } from "../process/exit.ts";
+import type { FatalError } from "../process/exit.ts";
 import type { Log } from "../process/log.ts";
 import type { Hello, Refused } from "../replication/handshake.ts";
 import type { FollowerSession } from "../replication/replicationServer.ts";
-import { type UpstreamConsumer, UpstreamLink } from "../replication/upstreamLink.ts";
+import { UpstreamLink } from "../replication/upstreamLink.ts";
 import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type {
   CallIdentity,
@@ -30,6 +29,7 @@ import type { CommitQueue } from "./commitQueue.ts";
 import { OrderDesk } from "./orderDesk.ts";
 import { PrimaryTerm } from "./primaryTerm.ts";
 import { Refusal } from "./refusal.ts";
+import { StandbyHistory } from "./standbyHistory.ts";
 
 export type ReplicaConfig = Pick<EngineConfig, "clusterUid" | "instance" | "token" | "rules" | "limits">;
 
@@ -67,13 +67,15 @@ const membersDeadlineMs = 5_000;
  * One replica: decides whom it follows, whether it leads, and which epochs it still takes part in. The
  * control calls change that one after the other; a fence takes effect at once, whatever else is under way.
  */
-export class Replica implements UpstreamConsumer {
+export class Replica {
   readonly #options: ReplicaOptions;
+  readonly #history: StandbyHistory;
   #standing: Standing = alone;
   #calls: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
+    this.#history = new StandbyHistory(options);
   }
 
   get standing(): Standing {
@@ -164,7 +166,7 @@ export class Replica implements UpstreamConsumer {
       const { instance, replication, orders } = call.upstream;
       const link = new UpstreamLink({
         target: { instance, replication, epoch: call.epoch },
-        consumer: this,
+        consumer: this.#history,
         clock: this.#options.clock,
         log: this.#options.log,
         silenceMs: this.#options.config.limits.detectionMs,
@@ -236,53 +238,6 @@ export class Replica implements UpstreamConsumer {
   async stop(): Promise<void> {
     await this.#leaveEpochsBelow(Number.POSITIVE_INFINITY, "standby");
     await this.#options.journal.flushed();
-  }
-
-  // What follows is called by the link to the primary.
-
-  hello(): Hello {
-    const { clusterUid, instance, token } = this.#options.config;
-    const epoch = this.#following()?.link.target.epoch ?? 0;
-    const history = this.#options.journal.epochTable;
-    return { token, clusterUid, instance, epoch, promised: this.#promised, history };
-  }
-
-  async cutAfter(commonEnd: number): Promise<void> {
-    const { journal, queue, log, onFailure } = this.#options;
-    if (commonEnd < queue.committed) {
-      onFailure(
-        new FatalError(
-          "diverged",
-          `the primary shares the history up to record ${commonEnd}, and record ${queue.committed} is committed here; ` +
-            "empty this replica's volume to rebuild it",
-        ),
-      );
-      throw new Error("this replica has diverged");
-    }
-    const cut = await journal.cutAfter(commonEnd);
-    if (cut === null) return;
-    queue.cutAfter(commonEnd);
-    log.warn("cut a tail that the new primary never had", { ...cut });
-  }
-
-  receive(bytes: Buffer, committed: number): void {
-    const { journal, queue } = this.#options;
-    const batch = decodeBatch(bytes, journal.last);
-    journal.append(batch);
-    for (const record of batch.records) queue.add(record, null);
-    queue.advance(committed);
-  }
-
-  learnCommitted(committed: number): void {
-    this.#options.queue.advance(committed);
-  }
-
-  durableSeq(): number {
-    return this.durable.seq;
-  }
-
-  connectionChanged(): void {
-    this.#options.onChange();
   }
 
   #setIntake(call: CallIdentity, intake: DrainAnswer["intake"]): Promise<DrainAnswer> {

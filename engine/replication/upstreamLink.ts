@@ -7,8 +7,8 @@ import { describeRefusal, type Hello, parseWelcome } from "./handshake.ts";
 
 /** What a standby does with its primary's stream. */
 export interface UpstreamConsumer {
-  /** Made anew for every attempt: what this replica holds changes. */
-  hello(): Hello;
+  /** Asks to follow `epoch`. Made anew for every attempt: what this replica holds changes. */
+  hello(epoch: number): Hello;
   /** Cuts the own history after `commonEnd`; the stream waits for it. */
   cutAfter(commonEnd: number): Promise<void>;
   /** Throws when the records do not continue the own history. */
@@ -93,7 +93,7 @@ export class UpstreamLink {
     this.#socket = socket;
     this.#held = null;
     socket.setTimeout(this.#options.silenceMs, () => socket.destroy());
-    socket.on("connect", () => socket.write(encodeMessage("hello", this.#options.consumer.hello())));
+    socket.on("connect", () => socket.write(encodeMessage("hello", this.#options.consumer.hello(this.target.epoch))));
     socket.on("data", (chunk) => this.#read(socket, reader, chunk));
     socket.on("error", (error) => this.#complain(error.message));
     socket.on("close", () => this.#closed());
