@@ -15,8 +15,8 @@ import {
 import { watchChildren } from "./childWatch.ts";
 import type { RandomBytes } from "./controlToken.ts";
 import { type ConvergeContext, convergeShape } from "./convergeShape.ts";
-import { createShapeEvents } from "./engineEvents.ts";
 import { prepareScratch, scratchFolder } from "./scratchFolder.ts";
+import { createShapeEvents } from "./shapeEvents.ts";
 import { createShapeMemory } from "./shapeMemory.ts";
 import { moreUrgent, priorityOf } from "./shapePriority.ts";
 import type { EngineKey, ShapeReason, ShapeResult } from "./shapeResult.ts";

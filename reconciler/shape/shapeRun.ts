@@ -11,8 +11,8 @@ import {
 } from "../kube/index.ts";
 import { cleanCheckpoint, emptyCheckpoint, parseCheckpoint } from "./checkpoint.ts";
 import { controlTokenOf, type RandomBytes } from "./controlToken.ts";
-import type { ShapeEvents } from "./engineEvents.ts";
 import { addFinalizer } from "./finalizer.ts";
+import type { ShapeEvents } from "./shapeEvents.ts";
 import type { ShapeReason } from "./shapeResult.ts";
 import { stackNameOf } from "./stackName.ts";
 import type { NewState, StateStore, StoredState } from "./stateStore.ts";

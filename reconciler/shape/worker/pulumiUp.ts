@@ -1,8 +1,8 @@
 /** One `pulumi up` of an inline program, at the price of one start of the CLI. */
 import { LocalWorkspace, type PulumiCommand, type PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import { refusalOf } from "../planGuard.ts";
-import { createEventCollector } from "./engineEvents.ts";
 import type { UpOutcome } from "./protocol.ts";
+import { createEventCollector } from "./runRecord.ts";
 import { readCheckpoint, writeRunFolder } from "./workspace.ts";
 
 export interface UpRequest {
