@@ -1,5 +1,7 @@
 /** The fake API server's answers, as far as a client can tell them from the real one's. */
+
 import type { FakeStore, NewObject, StoredObject } from "./fakeStore.ts";
+import { applyJsonPatch, type Operation } from "./jsonPatch.ts";
 
 /** What a path names. */
 export interface Target {
@@ -99,11 +101,26 @@ const update = (store: FakeStore, target: Target, asked: Asked): Reply => {
 /** Merge patch and apply alike: who owns a field is left to tests on the real one. */
 const patch = (store: FakeStore, target: Target, asked: Asked): Reply => {
   const before = find(store, target);
-  const changes = JSON.parse(asked.body) as NewObject;
+  const body = JSON.parse(asked.body) as NewObject | readonly Operation[];
+  if (isJsonPatch(body)) return before === undefined ? notFound : patchMembers(store, target, before, body);
+  const changes = body;
   if (before === undefined) {
     return changes["kind"] === undefined ? notFound : { body: store.put(target.collection, changes) };
   }
   return { body: store.put(target.collection, merge(before, changes) as StoredObject) };
+};
+
+const isJsonPatch = (body: NewObject | readonly Operation[]): body is readonly Operation[] => Array.isArray(body);
+
+const patchMembers = (
+  store: FakeStore,
+  target: Target,
+  before: StoredObject,
+  operations: readonly Operation[],
+): Reply => {
+  const patched = applyJsonPatch(before, operations);
+  if (patched === undefined) return refuse(422, "Invalid");
+  return { body: store.put(target.collection, patched as StoredObject) };
 };
 
 const merge = (base: unknown, changes: unknown): unknown => {
