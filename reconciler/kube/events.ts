@@ -48,8 +48,9 @@ interface Recorded {
   queued: boolean;
   /** When the same last happened. */
   seenAt: number;
-  /** When it was last written. */
+  /** When it was last written, and up to which count. */
   sentAt: number;
+  sentCount: number;
 }
 
 const mostQueued = 1000;
@@ -96,6 +97,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     for (let tries = 1; ; tries++) {
       try {
         recorded.sentAt = clock.now();
+        recorded.sentCount = countOf(recorded);
         await write(recorded);
         return;
       } catch (error) {
@@ -130,7 +132,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     for (const [key, recorded] of known) {
       const finished = now - recorded.seenAt > seriesFinishedMs;
       if (finished) known.delete(key);
-      const unsent = recorded.series !== undefined && recorded.seenAt > recorded.sentAt;
+      const unsent = countOf(recorded) > recorded.sentCount;
       if (unsent && (finished || now - recorded.sentAt > seriesRefreshMs)) enqueue(recorded);
     }
     sweeping = known.size === 0 ? undefined : clock.setTimeout(sweep, sweepMs);
@@ -144,7 +146,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
       const before = known.get(key);
       if (before !== undefined) {
         const first = before.series === undefined;
-        before.series = { count: (before.series?.count ?? 1) + 1, lastObservedTime: microTime(clock.wall()) };
+        before.series = { count: countOf(before) + 1, lastObservedTime: microTime(clock.wall()) };
         before.seenAt = now;
         if (first) enqueue(before);
         return;
@@ -160,6 +162,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
         queued: false,
         seenAt: now,
         sentAt: now,
+        sentCount: 0,
       };
       known.set(key, recorded);
       sweeping ??= clock.setTimeout(sweep, sweepMs);
@@ -176,6 +179,8 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     },
   };
 };
+
+const countOf = ({ series }: Recorded): number => series?.count ?? 1;
 
 /** What makes two events the same. The note belongs to it: it says what and how long, which a series would hide. */
 const keyOf = ({ regarding, related, type, reason, action, note }: EventInput): string =>
