@@ -267,17 +267,15 @@ describe("the status of an engine", () => {
   });
 
   it("shows the last update of the shape, and keeps it when nothing newer is known", () => {
-    const shape = {
+    const told = {
       time: wall,
       result: "failed",
       reason: "SpecChanged",
       durationMs: 1180.4,
       changes: { update: 1 },
       message: "no",
-      generation: 1,
     } as const;
-    const status = statusOf({ ...healthy(), shape });
-    const { generation: _, ...told } = shape;
+    const status = statusOf({ ...healthy(), shape: { ...told, generation: 1 } });
     assert.deepEqual(status.lastUpdate, { ...told, durationMs: 1180 });
     assert.equal(conditionIn(status, "ShapeSynced").reason, "UpFailed");
     const later = statusOf({ ...healthy(), published: status }, status);

@@ -138,6 +138,7 @@ describe("the role lane with real engines", () => {
     assert.equal(woken.role, "standby");
     assert.equal(woken.upstream?.instance, second);
     assert.equal(leaseOf(lab).leaseTransitions, 2, "exactly one failover");
+    test.diagnostic(`phases: ${JSON.stringify(statusOf(lab).lastFailover)}`);
   });
 
   it("moves a primary that is to be deleted without refusing an order for good", async (test) => {
