@@ -1,13 +1,17 @@
 /** One `up` for one engine, from the first outside effect to the stored state. */
-import { apiVersion, tradingEngineKind } from "../../api/names.ts";
+import { apiVersion, childNames, tradingEngineKind } from "../../api/names.ts";
 import type { TradingEngine } from "../../api/tradingEngine/index.ts";
 import {
   type Clock,
+  type DeleteOptions,
   isNotFound,
   type KubeClient,
+  type NamespacedObject,
   type OwnerReference,
   persistentVolumeClaims,
+  type Resource,
   sleep,
+  statefulSets,
 } from "../kube/index.ts";
 import { cleanCheckpoint, emptyCheckpoint, parseCheckpoint } from "./checkpoint.ts";
 import { controlTokenOf, type RandomBytes } from "./controlToken.ts";
@@ -16,7 +20,6 @@ import type { ShapeEvents } from "./shapeEvents.ts";
 import type { ShapeReason } from "./shapeResult.ts";
 import { stackNameOf } from "./stackName.ts";
 import type { NewState, StateStore, StoredState } from "./stateStore.ts";
-import type { ObservedClaim } from "./volumePlan.ts";
 import type { WantedShape } from "./wantedShape.ts";
 import { type JobOutcome, nothingRun, type WorkerPool } from "./worker/workerPool.ts";
 
@@ -45,8 +48,8 @@ export interface ShapeRunOutcome {
   readonly next: NewState;
 }
 
-/** How long a claim without a volume may take to go. */
-const claimGoneMs = 10_000;
+/** How long a claim without a volume, or a set without its pods, may take to go. */
+const goneMs = 10_000;
 const pollMs = 200;
 
 /** Runs `up`; a failure of the run is in the outcome, while one of the API server is thrown as an ApiError. */
@@ -60,7 +63,7 @@ export const runShape = async (runner: ShapeRunner, request: ShapeRunRequest): P
   const token = await controlTokenOf(client, engine.metadata, stored.token, runner.random);
   const stack = stackNameOf(namespace, name);
   const before = stored.checkpoint ?? emptyCheckpoint(stack);
-  const stuck = await deleteClaims(runner, request);
+  const stuck = await deleteObsolete(runner, request);
   const outcome =
     stuck ??
     (await runner.pool.run({
@@ -92,33 +95,44 @@ export const ownerReferenceOf = ({ metadata }: TradingEngine): OwnerReference =>
   blockOwnerDeletion: true,
 });
 
-/** Deletes the obsolete claims: they cannot be applied anew before they are gone. A failure when one does not go. */
-const deleteClaims = async (runner: ShapeRunner, request: ShapeRunRequest): Promise<JobOutcome | undefined> => {
-  const { obsoleteClaims } = request.wanted;
-  const gone = await Promise.all(obsoleteClaims.map((claim) => deleteClaim(runner, request, claim)));
+/** Deletes what must be made anew: it cannot be applied before it is gone. A failure when something does not go. */
+const deleteObsolete = async (runner: ShapeRunner, request: ShapeRunRequest): Promise<JobOutcome | undefined> => {
+  const { obsoleteClaims, obsoleteSet } = request.wanted;
+  const set = childNames(request.engine.metadata.name).statefulSet;
+  if (obsoleteSet && !(await deleteAndWait(runner, request, statefulSets, set, { propagationPolicy: "Orphan" })))
+    return stillThere([set]);
+  const gone = await Promise.all(
+    obsoleteClaims.map(({ name, uid }) => {
+      runner.events.volumeReplaced(request.engine, name);
+      return deleteAndWait(runner, request, persistentVolumeClaims, name, { uid });
+    }),
+  );
   const left = obsoleteClaims.filter((_, index) => gone[index] === false);
-  if (left.length === 0) return undefined;
-  const names = left.map(({ name }) => name).join(", ");
-  return {
-    ...nothingRun,
-    result: "failed",
-    message: `${names} must be made anew and is still there ${claimGoneMs / 1000} s after it was deleted: a pod may use it`,
-  };
+  return left.length === 0 ? undefined : stillThere(left.map(({ name }) => name));
 };
 
-const deleteClaim = async (
-  { client, clock, events }: ShapeRunner,
+const stillThere = (names: readonly string[]): JobOutcome => ({
+  ...nothingRun,
+  result: "failed",
+  message: `${names.join(", ")} must be made anew and is still there ${goneMs / 1000} s after it was deleted: a pod may use it`,
+});
+
+/** @returns whether the object, or the one with the uid that was given, is gone in time. */
+const deleteAndWait = async <T extends NamespacedObject>(
+  { client, clock }: ShapeRunner,
   { engine, signal }: ShapeRunRequest,
-  claim: ObservedClaim,
+  resource: Resource<T>,
+  name: string,
+  options: Pick<DeleteOptions, "uid" | "propagationPolicy">,
 ): Promise<boolean> => {
-  const ref = { namespace: engine.metadata.namespace, name: claim.name };
-  const deadline = clock.now() + claimGoneMs;
+  const ref = { namespace: engine.metadata.namespace, name };
+  const deadline = clock.now() + goneMs;
   try {
-    events.volumeReplaced(engine, claim.name);
-    await client.delete(persistentVolumeClaims, ref, { uid: claim.uid });
+    const { uid } = (await client.get(resource, ref)).metadata;
+    await client.delete(resource, ref, { uid, ...options });
     while (!signal.aborted && clock.now() < deadline) {
-      const { metadata } = await client.get(persistentVolumeClaims, ref);
-      if (metadata.uid !== claim.uid) return true;
+      const { metadata } = await client.get(resource, ref);
+      if (metadata.uid !== uid) return true;
       await sleep(clock, pollMs, signal);
     }
     return false;

@@ -85,6 +85,21 @@ describe("planVolumes", () => {
     assert.deepEqual(planVolumes(spec("30Gi", "fast"), [], template).volumeTemplate, template);
   });
 
+  it("makes the StatefulSet anew with the claims, or its controller would make them again as wrong as before", () => {
+    const unbound = claim(0, { bound: false, storageClassName: "nope" });
+    const template = { storageClassName: "nope", size: "20Gi" };
+    const plan = planVolumes(spec("20Gi", "fast"), [unbound], template);
+    assert.equal(plan.obsoleteTemplate, true);
+    assert.equal(plan.volumeTemplate, undefined, "the new set takes the class from the spec");
+  });
+
+  it("leaves the StatefulSet alone while no claim has to go, whatever its claim template says", () => {
+    const template = { storageClassName: "fast", size: "10Gi" };
+    const plan = planVolumes(spec("20Gi", "fast"), [claim(0)], template);
+    assert.equal(plan.obsoleteTemplate, undefined);
+    assert.deepEqual(plan.volumeTemplate, template);
+  });
+
   it("never gives a bound volume less than it has or another class, and never takes it for obsolete", () => {
     const size = fc.integer({ min: 1, max: 100 }).map((gib) => `${gib}Gi`);
     const className = fc.option(fc.constantFrom("fast", "slow"), { nil: undefined });

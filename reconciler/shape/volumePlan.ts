@@ -31,6 +31,11 @@ export interface VolumePlan {
   readonly volumeTemplate?: VolumeShape;
   /** Claims that hold nothing and can never be as the spec wants: to be deleted before the run. */
   readonly obsolete: readonly ObservedClaim[];
+  /**
+   * The StatefulSet must be made anew too, its pods left alone: from its claim template its controller would make each
+   * obsolete claim again, as wrong as before, faster than a run could make the right one.
+   */
+  readonly obsoleteTemplate?: true;
 }
 
 /** @param template What the live StatefulSet makes claims from; `undefined` when there is none. */
@@ -46,11 +51,19 @@ export const planVolumes = (
     const kept = keptShape(wanted, claim);
     if (kept !== undefined) volumes[claim.ordinal] = kept;
   }
-  return {
-    volumes,
-    ...(template === undefined || isAs(wanted, template) ? {} : { volumeTemplate: template }),
-    obsolete: claims.filter((claim) => !claim.bound && claim.ordinal < spec.replicas && !claimIsAs(wanted, claim)),
-  };
+  const obsolete = claims.filter(
+    (claim) => !claim.bound && claim.ordinal < spec.replicas && !claimIsAs(wanted, claim),
+  );
+  return { volumes, obsolete, ...planTemplate(wanted, template, obsolete) };
+};
+
+const planTemplate = (
+  wanted: VolumeShape,
+  template: VolumeShape | undefined,
+  obsolete: readonly ObservedClaim[],
+): Pick<VolumePlan, "volumeTemplate" | "obsoleteTemplate"> => {
+  if (template === undefined || isAs(wanted, template)) return {};
+  return obsolete.length > 0 ? { obsoleteTemplate: true } : { volumeTemplate: template };
 };
 
 /** A bound claim takes the larger size and its own class; `undefined` when that is what the spec says anyway. */

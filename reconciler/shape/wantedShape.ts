@@ -12,6 +12,8 @@ export interface WantedShape {
   readonly hash: string;
   /** Claims to be deleted before the run. */
   readonly obsoleteClaims: readonly ObservedClaim[];
+  /** The StatefulSet is to be deleted before them, without its pods. */
+  readonly obsoleteSet: boolean;
 }
 
 export interface ProgramContext {
@@ -26,7 +28,7 @@ export const wantedShape = (
   { operatorNamespace, programVersion }: ProgramContext,
 ): WantedShape => {
   const { claims, template } = observedVolumes(metadata.name, children);
-  const { volumes, volumeTemplate, obsolete } = planVolumes(spec, claims, template);
+  const { volumes, volumeTemplate, obsolete, obsoleteTemplate } = planVolumes(spec, claims, template);
   const program: EngineProgram = {
     namespace: metadata.namespace,
     engine: metadata.name,
@@ -38,5 +40,10 @@ export const wantedShape = (
     ...(volumeTemplate === undefined ? {} : { volumeTemplate }),
     operatorNamespace,
   };
-  return { program, hash: contentHash([programVersion, program]), obsoleteClaims: obsolete };
+  return {
+    program,
+    hash: contentHash([programVersion, program]),
+    obsoleteClaims: obsolete,
+    obsoleteSet: obsoleteTemplate === true,
+  };
 };
