@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => new Date(),
   setTimeout: (callback, ms) => {
-    const timer = setTimeout(callback, Math.min(ms, longestDelay));
+    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), longestDelay));
     return { cancel: () => clearTimeout(timer) };
   },
 };
