@@ -26,6 +26,8 @@ export const tradingEngineObject = (pair: PairConfig): k8s.apiextensions.CustomR
     annotations: {
       "pulumi.com/patchFieldManager": fieldManagers.pair,
       "pulumi.com/patchForce": "true",
+      // Pulumi's default, foreground, has the garbage collector delete the children at once and in any order, while the daemon takes the engine down.
+      "pulumi.com/deletionPropagationPolicy": "background",
       [annotations.rollout]: rolloutOf(pair),
       // Ready alone would be true of the state before this change.
       "pulumi.com/waitFor": JSON.stringify(["condition=Ready", `jsonpath={.status.settledRollout}=${rolloutOf(pair)}`]),
