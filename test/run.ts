@@ -39,7 +39,7 @@ const stages = ["static", "unit", "integration", "cluster"] as const;
 type Stage = (typeof stages)[number];
 
 const clusterFolder = join(here, "cluster");
-const integrationFolders = ["apiServer", "shape", "failover", "contract"].map((folder) => join(here, folder));
+const integrationFolders = ["apiServer", "shape", "failover", "contract", "soak"].map((folder) => join(here, folder));
 
 const testFiles = (stage: "unit" | "integration" | "cluster", only: string): string[] => {
   const all = globSync("**/*.test.ts", { cwd: repository, exclude: (path) => path.includes("node_modules") }).sort();

@@ -33,6 +33,8 @@ export interface FakeApiServer {
   /** Misbehaves for matching requests from now on; the first fault that matches counts. */
   fail(match: FaultMatch, fault: Fault): void;
   clearFaults(): void;
+  /** Drops all that is over from `requests`, `watches` and the history of `store`, which else grow in a long test. */
+  forget(): void;
   /** Refuses connections and resets those that are open. */
   goDown(): Promise<void>;
   /** Accepts connections again, at the same port. */
@@ -137,6 +139,11 @@ export const startFakeApiServer = async (): Promise<FakeApiServer> => {
     fail: (match, fault) => void faults.push({ match, fault, left: match.times ?? Number.POSITIVE_INFINITY }),
     clearFaults() {
       faults = [];
+    },
+    forget() {
+      requests.length = 0;
+      watches.splice(0, watches.length, ...watches.filter((watch) => watch.open));
+      store.compact();
     },
     goDown,
     comeUp: () => listen(port),
