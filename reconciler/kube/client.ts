@@ -109,7 +109,12 @@ const clientOver = (parts: ClientParts): KubeClient => {
       fieldSelector: options.fieldSelector,
       limit: String(options.pageSize ?? defaultPageSize),
     };
-    let meta = await listPage(resource, options, { ...query, resourceVersion: options.resourceVersion }, onObject);
+    const { resourceVersion } = options;
+    // Without a match, a paged list of a version is of exactly that one: after a restart of the API server it would be
+    // served from etcd for ever, while every watch from it is refused as too old.
+    const match = resourceVersion === undefined ? undefined : "NotOlderThan";
+    const first = { ...query, resourceVersion, resourceVersionMatch: match };
+    let meta = await listPage(resource, options, first, onObject);
     // The token alone says of which version the next page is.
     while (meta.continue !== undefined && meta.continue !== "") {
       meta = await listPage(resource, options, { ...query, continue: meta.continue }, onObject);

@@ -282,7 +282,7 @@ describe("informer, when a list goes wrong", () => {
     await clock.advanceUntil("the third list", () => lists() === 3);
     const [first, second, third] = server.requests.filter((request) => !request.watch).map(({ path }) => path);
     assert.match(first ?? "", /resourceVersion=0/);
-    assert.match(second ?? "", /resourceVersion=101/);
+    assert.match(second ?? "", /resourceVersion=101&resourceVersionMatch=NotOlderThan/);
     assert.doesNotMatch(third ?? "", /resourceVersion/);
   });
 
