@@ -51,9 +51,7 @@ export const planVolumes = (
     const kept = keptShape(wanted, claim);
     if (kept !== undefined) volumes[claim.ordinal] = kept;
   }
-  const obsolete = claims.filter(
-    (claim) => !claim.bound && claim.ordinal < spec.replicas && !claimIsAs(wanted, claim),
-  );
+  const obsolete = claims.filter((claim) => !claim.bound && claim.ordinal < spec.replicas && !claimIsAs(wanted, claim));
   return { volumes, obsolete, ...planTemplate(wanted, template, obsolete) };
 };
 
