@@ -59,14 +59,23 @@ export const runMocked = async (
     stack,
   );
   pulumi.runtime.setAllConfig({ ...config }, [...secretKeys]);
+  const failures: unknown[] = [];
   const outputs = await pulumi.runtime.runInPulumiStack(async () => {
     pulumi.runtime.registerStackTransformation(({ type, name, opts }) => {
       options.set(`${type} ${name}`, opts);
       return undefined;
     });
-    return program();
+    try {
+      return await program();
+    } catch (error) {
+      // Thrown here it would also come up as a rejection of the stack's outputs, which nobody awaits.
+      failures.push(error);
+      return {};
+    }
   });
   await pulumi.runtime.disconnect();
+  const [failure] = failures;
+  if (failure !== undefined) throw failure as Error;
   return { outputs: await valueOf(outputs), resources };
 };
 
