@@ -15,11 +15,19 @@ const ready: Condition = {
   lastTransitionTime: "2026-01-01T00:00:00Z",
 };
 
+const progressing: Condition = {
+  type: "Progressing",
+  status: "False",
+  reason: "Complete",
+  message: "Every replica runs what the spec wants.",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+
 const settled: TradingEngineStatus = {
   observedGeneration: 2,
   readyReplicas: 3,
   primary: "e-0",
-  conditions: [ready],
+  conditions: [ready, progressing],
 };
 
 const engine = (status?: TradingEngineStatus): TradingEngineObject => ({
@@ -45,7 +53,11 @@ describe("isSettled", () => {
     { name: "the status is about an older spec", status: { ...settled, observedGeneration: 1 } },
     { name: "a replica is missing", status: { ...settled, readyReplicas: 2 } },
     { name: "it has no primary", status: { ...settled, primary: "" } },
-    { name: "it is not Ready", status: { ...settled, conditions: [{ ...ready, status: "False" }] } },
+    { name: "it is not Ready", status: { ...settled, conditions: [{ ...ready, status: "False" }, progressing] } },
+    {
+      name: "replicas are still to be replaced",
+      status: { ...settled, conditions: [ready, { ...progressing, status: "True", reason: "Updating" }] },
+    },
   ];
   for (const { name, status } of unsettled) {
     it(`is false while ${name}`, () => assert.equal(isSettled(engine(status)), false));

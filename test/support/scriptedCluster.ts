@@ -3,7 +3,12 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { childNames } from "../../api/names.ts";
-import { parseSpec, type TradingEngineStatus } from "../../api/tradingEngine/index.ts";
+import {
+  type Condition,
+  type ConditionType,
+  parseSpec,
+  type TradingEngineStatus,
+} from "../../api/tradingEngine/index.ts";
 import {
   ApiError,
   type Draft,
@@ -192,10 +197,9 @@ export class ScriptedCluster {
   }
 
   #trading(primary: string, epoch: number, readyReplicas: number): TradingEngineStatus {
-    const status = readyReplicas === 3 ? "True" : "False";
-    const lastTransitionTime = "2026-01-01T00:00:00Z";
-    const ready = { type: "Ready", status, reason: "Trading", message: "", lastTransitionTime } as const;
-    return { observedGeneration: 1, primary, epoch, readyReplicas, conditions: [ready] };
+    const isWhole = readyReplicas === 3;
+    const conditions = [judged("Ready", isWhole), judged("Progressing", !isWhole)];
+    return { observedGeneration: 1, primary, epoch, readyReplicas, conditions };
   }
 
   #engineStatus(instance: string): object {
@@ -228,3 +232,11 @@ export class ScriptedCluster {
     };
   }
 }
+
+const judged = (type: ConditionType, holds: boolean): Condition => ({
+  type,
+  status: holds ? "True" : "False",
+  reason: "AsScripted",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
