@@ -54,6 +54,10 @@ export function isPrimaryNext(snapshot: EngineSnapshot, primary: string, epoch: 
   );
 }
 
+/**
+ * In sync by its own word, and Ready by the kubelet's: a planned step has time to wait for the probe that the Services
+ * and the disruption budget go by.
+ */
 function isStandbyInSync(
   { spec }: EngineSnapshot,
   replica: ReplicaView,
@@ -62,7 +66,8 @@ function isStandbyInSync(
   now: number,
 ): boolean {
   const status = answering(replica, now, spec.failoverStrategy.detectionMilliseconds);
-  return status !== undefined && replica.pod?.terminating === false && isInSync(status, primary, epoch);
+  const { pod } = replica;
+  return status !== undefined && pod?.terminating === false && pod.ready && isInSync(status, primary, epoch);
 }
 
 const deletion = ({ name, uid }: PodView, why: string): TendStep => ({ kind: "deletePod", pod: name, uid, why });

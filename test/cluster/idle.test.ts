@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { countWrites, engineResources, writesBetween } from "../support/apiWrites.ts";
+import {
+  countDaemonWrites,
+  countWrites,
+  engineResources,
+  type WriteCounts,
+  writesBetween,
+} from "../support/apiWrites.ts";
 import { type EngineRef, getEngine, waitForEngine } from "../support/engines.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { childVersions } from "./children.ts";
@@ -36,10 +42,15 @@ describe("while nothing changes", () => {
   });
 
   async function writesDuring(ms: number): Promise<Readonly<Record<string, number>>> {
-    const before = await countWrites(cluster.client, engineResources);
+    const before = await writesSoFar();
     await sleep(ms);
-    return writesBetween(before, await countWrites(cluster.client, engineResources));
+    return writesBetween(before, await writesSoFar());
   }
+
+  const writesSoFar = async (): Promise<WriteCounts> => ({
+    ...(await countWrites(cluster.client, engineResources)),
+    ...(await countDaemonWrites(cluster.client, cluster.operatorNamespace)),
+  });
 
   const versions = async () => {
     const { metadata, status } = await getEngine(engine);

@@ -1,9 +1,14 @@
-import type { KubeClient } from "../../reconciler/kube/index.ts";
+import { labels } from "../../api/names.ts";
+import { type KubeClient, pods } from "../../reconciler/kube/index.ts";
 import { type Sample, samplesOf } from "./metricsText.ts";
+import { podProxy } from "./podProxy.ts";
 
 const writeVerbs: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"]);
 
-/** What an engine is made of, and what a restless controller would write about it. */
+/**
+ * What an engine is made of, and what a restless controller would write about it. Not Events: other components write
+ * theirs whenever they like; those of the daemon are in {@link countDaemonWrites}.
+ */
 export const engineResources: ReadonlySet<string> = new Set([
   "tradingengines",
   "statefulsets",
@@ -19,7 +24,6 @@ export const engineResources: ReadonlySet<string> = new Set([
   "persistentvolumes",
   "poddisruptionbudgets",
   "networkpolicies",
-  "events",
 ]);
 
 /** Number of writes by what was written, such as `PATCH pods/status`. */
@@ -34,16 +38,39 @@ export async function countWrites(client: KubeClient, resources: ReadonlySet<str
 /** See {@link countWrites}. */
 export function sumWrites(samples: readonly Sample[], resources: ReadonlySet<string>): WriteCounts {
   const counts: Record<string, number> = {};
-  for (const { labels, value } of samples) {
-    const verb = labels["verb"] ?? "";
-    const resource = labels["resource"] ?? "";
-    const subresource = labels["subresource"] ?? "";
+  for (const { labels: of, value } of samples) {
+    const verb = of["verb"] ?? "";
+    const resource = of["resource"] ?? "";
+    const subresource = of["subresource"] ?? "";
     if (!writeVerbs.has(verb) || !resources.has(resource)) continue;
     // The kubelet renews the tokens of pods in their own time.
     if (subresource === "token") continue;
     const key = `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}`;
     counts[key] = (counts[key] ?? 0) + value;
   }
+  return counts;
+}
+
+const daemonMetricsPort = 8080;
+
+/**
+ * Writes that the daemon's replicas have sent since they started, Events included, by method. PUT is left out: it is
+ * the renewal of the Lease of the acting replica, and of nothing else that an idle daemon could write.
+ */
+export async function countDaemonWrites(client: KubeClient, namespace: string): Promise<WriteCounts> {
+  const { items } = await client.list(pods, { namespace, labelSelector: `${labels.name}=enginekeeper` });
+  const counts: Record<string, number> = {};
+  for (const { metadata } of items) {
+    const port = { namespace, pod: metadata.name, port: daemonMetricsPort };
+    const body = await podProxy(client, port, { path: "/metrics" });
+    for (const { labels: of, value } of samplesOf(body, "rest_client_requests_total")) {
+      const method = of["method"] ?? "";
+      if (method === "GET" || method === "PUT") continue;
+      const key = `${method} by ${metadata.name}`;
+      counts[key] = (counts[key] ?? 0) + value;
+    }
+  }
+  if (items.length === 0) throw new Error(`no pod of the daemon in namespace ${namespace}`);
   return counts;
 }
 
