@@ -22,6 +22,7 @@ import {
   persistentVolumeClaims,
   type Resource,
   silentLogger,
+  statefulSets,
   systemClock,
 } from "../../reconciler/kube/index.ts";
 import {
@@ -55,7 +56,7 @@ export const startShapeCluster = async (): Promise<ShapeCluster> => {
   const client = createKubeClient({ access, userAgent: "shape-test" });
   await client.create(namespaces, { metadata: { name: namespace } });
   const stopping = new AbortController();
-  releaseDeletedClaims(client, stopping.signal);
+  releaseDeleted(client, stopping.signal);
   return {
     server,
     client,
@@ -67,16 +68,21 @@ export const startShapeCluster = async (): Promise<ShapeCluster> => {
   };
 };
 
-/** What the controller for the protection of claims does once no pod uses one any more. */
-const releaseDeletedClaims = (client: KubeClient, signal: AbortSignal): void => {
-  const claims = createInformer({ client, resource: persistentVolumeClaims, namespace });
-  claims.onChange(({ type, object: { metadata } }) => {
-    if (type === "deleted" || metadata.deletionTimestamp === undefined) return;
-    client
-      .patch(persistentVolumeClaims, metadata, { metadata: { finalizers: null } }, { type: "merge" })
-      .catch((error: unknown) => assert.ok(isNotFound(error), String(error)));
-  });
-  claims.start(signal);
+/**
+ * What two controllers of a real cluster do to deleted objects: let claims go that no pod uses any more, and StatefulSets
+ * whose pods are to be left alone.
+ */
+const releaseDeleted = (client: KubeClient, signal: AbortSignal): void => {
+  for (const resource of [persistentVolumeClaims, statefulSets]) {
+    const informer = createInformer<NamespacedObject>({ client, resource, namespace });
+    informer.onChange(({ type, object: { metadata } }) => {
+      if (type === "deleted" || metadata.deletionTimestamp === undefined) return;
+      client
+        .patch<NamespacedObject>(resource, metadata, { metadata: { finalizers: null } }, { type: "merge" })
+        .catch((error: unknown) => assert.ok(isNotFound(error), String(error)));
+    });
+    informer.start(signal);
+  }
 };
 
 /** One daemon's shape lane. */
