@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { startFakeCluster } from "../../test/fakeApiServer/index.ts";
+import { startFakeCluster } from "../../tests/fakeApiServer/index.ts";
 import { ApiError } from "../kube/index.ts";
 import { controlTokenOf } from "./controlToken.ts";
 

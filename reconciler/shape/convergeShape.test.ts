@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { fieldManagers, finalizer } from "../../api/names.ts";
 import type { TradingEngineSpecInput } from "../../api/tradingEngine/index.ts";
-import { startFakeCluster } from "../../test/fakeApiServer/index.ts";
+import { startFakeCluster } from "../../tests/fakeApiServer/index.ts";
 import { ApiError, isConflict, services, statefulSets, systemClock } from "../kube/index.ts";
 import { emptyCheckpoint } from "./checkpoint.ts";
 import type { Child } from "./childWatch.ts";
@@ -116,6 +116,17 @@ describe("convergeShape", () => {
     server.fail({ method: "PATCH" }, { do: "status", code: 409, reason: "Conflict" });
     await assert.rejects(converge("Created", {}, { finalizers: [] }), isConflict);
     assert.deepEqual(world.jobs, []);
+  });
+
+  it("touches nothing, the engine included, while others stand in the place of its children", async (test) => {
+    const { server, world, converge, writes } = await start(test);
+    server.store.put(paths.Service, { metadata: { name: engineName, namespace, labels: { app: "shop" } } });
+    const refused = await converge("Created", {}, { finalizers: [] });
+    assert.equal(refused?.result, "failed");
+    assert.match(refused.message ?? "", /in the place of its children: Service\/btc-usdt; remove what is in the way/);
+    assert.deepEqual([world.jobs, writes()], [[], []]);
+    server.store.remove(paths.Service, namespace, engineName);
+    assert.equal((await converge("Created"))?.result, "succeeded");
   });
 
   it("says of an edit that needs no run for which generation it holds", async (test) => {

@@ -84,12 +84,12 @@ const run = async (
     ...(outcome.message === undefined ? {} : { message: outcome.message }),
     generation,
   };
-  const record =
-    outcome.result === "succeeded"
-      ? { wanted: wanted.hash, children: await hashesAfterRun(context, key, outcome.applied), result }
-      : next.record;
-  const owner = { namespace, engine: name, owner: ownerReferenceOf(engine) };
-  memory.keepState(key, await store.save(owner, { ...next, ...(record === undefined ? {} : { record }) }, stored));
+  if (next !== undefined) {
+    const children = outcome.result === "succeeded" ? await hashesAfterRun(context, key, outcome.applied) : undefined;
+    const record = children === undefined ? {} : { record: { wanted: wanted.hash, children, result } };
+    const owner = { namespace, engine: name, owner: ownerReferenceOf(engine) };
+    memory.keepState(key, await store.save(owner, { ...next, ...record }, stored));
+  }
   if (outcome.result !== "succeeded") {
     events.updateFailed(engine, outcome.result === "refused", outcome.message ?? "the update failed");
   } else if (drift.length > 0) events.driftCorrected(engine, drift, durationMs);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { finalizer } from "../../api/names.ts";
-import { startFakeCluster } from "../../test/fakeApiServer/index.ts";
+import { startFakeCluster } from "../../tests/fakeApiServer/index.ts";
 import { addFinalizer, removeFinalizer } from "./finalizer.ts";
 import { engineWith } from "./testing/engineFixture.ts";
 

@@ -13,6 +13,7 @@ import {
   sleep,
   statefulSets,
 } from "../kube/index.ts";
+import { foreignChildren } from "./adoption.ts";
 import { cleanCheckpoint, emptyCheckpoint, parseCheckpoint } from "./checkpoint.ts";
 import { controlTokenOf, type RandomBytes } from "./controlToken.ts";
 import { addFinalizer } from "./finalizer.ts";
@@ -44,8 +45,8 @@ export interface ShapeRunRequest {
 export interface ShapeRunOutcome {
   readonly outcome: JobOutcome;
   readonly durationMs: number;
-  /** To be stored, with a record where the run succeeded. */
-  readonly next: NewState;
+  /** To be stored, with a new record where the run succeeded; absent when nothing was begun. */
+  readonly next?: NewState;
 }
 
 /** How long a claim without a volume, or a set without its pods, may take to go. */
@@ -58,14 +59,17 @@ export const runShape = async (runner: ShapeRunner, request: ShapeRunRequest): P
   const { engine, wanted, stored } = request;
   const { namespace, name } = engine.metadata;
   const startedAt = clock.now();
+  const elapsed = () => Math.round(clock.now() - startedAt);
+  // Once a run has succeeded the names are taken, and whatever has them is ours to correct.
+  const foreign = stored.record === undefined ? await foreignChildren(client, engine) : [];
+  if (foreign.length > 0) return { outcome: inTheWay(foreign), durationMs: elapsed() };
   // Before anything exists that would have to be cleaned up.
   await addFinalizer(client, engine.metadata);
   const token = await controlTokenOf(client, engine.metadata, stored.token, runner.random);
   const stack = stackNameOf(namespace, name);
   const before = stored.checkpoint ?? emptyCheckpoint(stack);
-  const stuck = await deleteObsolete(runner, request);
   const outcome =
-    stuck ??
+    (await deleteObsolete(runner, request)) ??
     (await runner.pool.run({
       stack,
       checkpoint: JSON.stringify(before),
@@ -76,7 +80,7 @@ export const runShape = async (runner: ShapeRunner, request: ShapeRunRequest): P
     }));
   return {
     outcome,
-    durationMs: Math.round(clock.now() - startedAt),
+    durationMs: elapsed(),
     next: {
       checkpoint: outcome.checkpoint === undefined ? before : cleanCheckpoint(parseCheckpoint(outcome.checkpoint)),
       token,
@@ -84,6 +88,14 @@ export const runShape = async (runner: ShapeRunner, request: ShapeRunRequest): P
     },
   };
 };
+
+const inTheWay = (foreign: readonly string[]): JobOutcome => ({
+  ...nothingRun,
+  result: "failed",
+  message:
+    `not of this engine, but in the place of its children: ${foreign.join(", ")}; ` +
+    "remove what is in the way, or choose another name for the engine",
+});
 
 /** The owner of what the lane writes beside the children. */
 export const ownerReferenceOf = ({ metadata }: TradingEngine): OwnerReference => ({

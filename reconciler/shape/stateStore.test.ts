@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { type FakeCluster, startFakeCluster } from "../../test/fakeApiServer/index.ts";
+import { type FakeCluster, startFakeCluster } from "../../tests/fakeApiServer/index.ts";
 import { isConflict } from "../kube/index.ts";
 import { type Checkpoint, emptyCheckpoint } from "./checkpoint.ts";
 import type { ShapeRecord } from "./shapeRecord.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { finalizer } from "../../api/names.ts";
 import type { TradingEngineSpecInput } from "../../api/tradingEngine/index.ts";
-import { startFakeCluster } from "../../test/fakeApiServer/index.ts";
+import { startFakeCluster } from "../../tests/fakeApiServer/index.ts";
 import { tearDown } from "./teardown.ts";
 import { engineWith } from "./testing/engineFixture.ts";
 
