@@ -2,7 +2,7 @@ import tseslint from "typescript-eslint";
 
 /** Correctness rules only: layout belongs to the formatter. */
 export default tseslint.config(
-  { ignores: ["node_modules", "eslint.config.js", ".dependency-cruiser.js"] },
+  { ignores: ["node_modules", "eslint.config.js", ".dependency-cruiser.cjs"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true } },

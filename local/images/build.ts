@@ -12,7 +12,7 @@ import { baseImage, engineImage, operatorImage, pauseImage } from "./names.ts";
 import { copyPackages } from "./packages.ts";
 
 /** Folders of this repository that an image holds, and the npm packages that they import. */
-const engineSources = { folders: ["engine", "test/orders"], packages: ["undici", "prom-client", "zod", "pino"] };
+const engineSources = { folders: ["engine", "tests/orders"], packages: ["undici", "prom-client", "zod", "pino"] };
 const operatorSources = {
   folders: ["api", "infra", "reconciler"],
   packages: [

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../process/run.ts";
+import { type RunOptions, run } from "../process/run.ts";
 import { toolPath, tools } from "../toolchain/manifest.ts";
 
 /** The two programs of the repository. */
@@ -65,16 +65,22 @@ export const pulumiUp = async (
   project: PulumiProject,
   stack: string,
   onLine: (line: string) => void,
-  timeoutMs = 600_000,
 ): Promise<void> => {
-  await pulumi(
-    workspace,
-    project,
-    ["up", "--stack", stack, "--yes", "--skip-preview", "--non-interactive", "--color=never"],
+  await selectStack(workspace, project, stack);
+  await pulumi(workspace, project, ["up", "--stack", stack, ...unattended], { timeoutMs: changeTimeoutMs, onLine });
+};
+
+/** Runs `pulumi destroy` on a stack. */
+export const pulumiDestroy = async (
+  workspace: PulumiWorkspace,
+  project: PulumiProject,
+  stack: string,
+  onLine: (line: string) => void,
+): Promise<void> => {
+  await pulumi(workspace, project, ["destroy", "--stack", stack, ...unattended], {
+    timeoutMs: changeTimeoutMs,
     onLine,
-    timeoutMs,
-    true,
-  );
+  });
 };
 
 /** Sets configuration of a stack, creating the stack the first time; a dotted key reaches into an object. */
@@ -84,15 +90,9 @@ export const pulumiConfig = async (
   stack: string,
   values: Readonly<Record<string, string>>,
 ): Promise<void> => {
+  await selectStack(workspace, project, stack);
   for (const [key, value] of Object.entries(values)) {
-    await pulumi(
-      workspace,
-      project,
-      ["config", "set", "--stack", stack, "--path", key, value],
-      () => undefined,
-      60_000,
-      true,
-    );
+    await pulumi(workspace, project, ["config", "set", "--stack", stack, "--path", key, value]);
   }
 };
 
@@ -102,45 +102,24 @@ export const pulumiOutputs = async (
   project: PulumiProject,
   stack: string,
 ): Promise<Record<string, unknown>> =>
-  JSON.parse(
-    await pulumi(workspace, project, ["stack", "output", "--stack", stack, "--json"], () => undefined, 60_000, false),
-  ) as Record<string, unknown>;
+  JSON.parse(await pulumi(workspace, project, ["stack", "output", "--stack", stack, "--json"])) as Record<
+    string,
+    unknown
+  >;
 
-/** Runs `pulumi destroy` on a stack. */
-export const pulumiDestroy = async (
-  workspace: PulumiWorkspace,
-  project: PulumiProject,
-  stack: string,
-  onLine: (line: string) => void,
-  timeoutMs = 600_000,
-): Promise<void> => {
-  await pulumi(
-    workspace,
-    project,
-    ["destroy", "--stack", stack, "--yes", "--skip-preview", "--non-interactive", "--color=never"],
-    onLine,
-    timeoutMs,
-    false,
-  );
+const unattended = ["--yes", "--skip-preview", "--non-interactive", "--color=never"];
+const changeTimeoutMs = 600_000;
+
+const selectStack = async (workspace: PulumiWorkspace, project: PulumiProject, stack: string): Promise<void> => {
+  await pulumi(workspace, project, ["stack", "select", "--create", "--non-interactive", stack]);
 };
 
 const pulumi = async (
   workspace: PulumiWorkspace,
   project: PulumiProject,
   args: readonly string[],
-  onLine: (line: string) => void,
-  timeoutMs: number,
-  create: boolean,
-): Promise<string> => {
-  const options = { cwd: workspace.folders[project], env: workspace.env, timeoutMs };
-  if (create) await run("pulumi", ["stack", "select", "--create", "--non-interactive", ...stackOf(args)], options);
-  return await run("pulumi", args, { ...options, onLine });
-};
-
-const stackOf = (args: readonly string[]): string[] => {
-  const name = args[args.indexOf("--stack") + 1];
-  return name === undefined ? [] : [name];
-};
+  options: Pick<RunOptions, "timeoutMs" | "onLine"> = {},
+): Promise<string> => await run("pulumi", args, { cwd: workspace.folders[project], env: workspace.env, ...options });
 
 const copyOnce = async (from: string, to: string): Promise<void> => {
   if (!existsSync(to)) await cp(from, to);

@@ -52,7 +52,7 @@ function choose(snapshot: EngineSnapshot, verdict: PrimaryVerdict, now: number):
       return replaceStalled(snapshot, verdict, now);
     case "suspect":
     case "cutOff":
-      return act(tendingPlan(deleteBroken(snapshot)));
+      return act(tendingPlan(deleteBroken(snapshot, now)));
     case "leading":
     case "leaving":
       return tendOrMove(snapshot, verdict, now);
@@ -78,18 +78,19 @@ function electOrExplain(snapshot: EngineSnapshot, now: number, call: Call): Choi
   if (blocked === undefined) return act(electionOf(snapshot, now, call));
   // Until there was a first primary nothing is lost by waiting: that is a beginning, not a blockage.
   const isBeginning = !isEstablished(snapshot);
-  return { plan: tendingPlan(deleteBroken(snapshot)), blocked: isBeginning ? undefined : blocked };
+  return { plan: tendingPlan(deleteBroken(snapshot, now)), blocked: isBeginning ? undefined : blocked };
 }
 
 function replaceDead(snapshot: EngineSnapshot, verdict: PrimaryVerdict & { kind: "dead" }, now: number): Choice {
   const { name, cause, since } = verdict;
   const requested = snapshot.annotations[annotations.switchoverTo];
-  if (snapshot.spec.failoverStrategy.mode === "Manual" && requested === undefined) {
+  const isDecided = snapshot.replicas.some((replica) => replica.name === requested);
+  if (snapshot.spec.failoverStrategy.mode === "Manual" && !isDecided) {
     const blocked: Blockage = {
       reason: "ManualFailover",
       message: `${name} is dead (${cause}) and failoverStrategy.mode is Manual. Name the next primary: kubectl annotate te ${snapshot.key.name} ${annotations.switchoverTo}=POD`,
     };
-    return { plan: tendingPlan(deleteBroken(snapshot)), blocked };
+    return { plan: tendingPlan([...deleteBroken(snapshot, now), ...settleRequests(snapshot, name)]), blocked };
   }
   return electOrExplain(snapshot, now, { cause, from: name, since, ...(requested && { prefer: requested }) });
 }
@@ -121,7 +122,7 @@ function tendOrMove(
   const ruleChange = corrections.length === 0 ? planRuleChange(snapshot, verdict, now) : undefined;
   if (ruleChange !== undefined) return act(ruleChange);
   const replacements = [
-    ...deleteBroken(snapshot),
+    ...deleteBroken(snapshot, now),
     ...deleteOnlyReplica(snapshot),
     ...(verdict.kind === "leading" ? deleteNextStandby(snapshot, name, epoch, now) : []),
   ];

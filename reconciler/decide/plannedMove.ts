@@ -25,11 +25,15 @@ export function findPlannedMove(
   const best = targets[0]?.name;
   const inSync = targets.map(({ name }) => name);
 
-  if (verdict.kind === "leaving") return best === undefined ? undefined : { cause: "PodLeaving", to: best, inSync };
+  const requested = targets.find(({ name }) => name === snapshot.annotations[annotations.switchoverTo])?.name;
 
-  const requested = snapshot.annotations[annotations.switchoverTo];
-  if (targets.some(({ name }) => name === requested) && requested !== undefined)
-    return { cause: "Requested", to: requested, inSync };
+  if (verdict.kind === "leaving") {
+    const to = requested ?? best;
+    return to === undefined ? undefined : { cause: "PodLeaving", to, inSync };
+  }
+  if (requested !== undefined) return { cause: "Requested", to: requested, inSync };
+  // A fulfilled request is taken off first: it would call a primary back that moves on, which then moves on again.
+  if (snapshot.annotations[annotations.switchoverTo] === primary) return undefined;
 
   const isCordoned = snapshot.replicas.some(({ name, pod }) => name === primary && pod?.nodeSchedulable === false);
   const elsewhere = targets.find(({ pod }) => pod?.nodeSchedulable === true)?.name;

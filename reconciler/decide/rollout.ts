@@ -7,18 +7,19 @@ import { answering, isInSync } from "./replicaFacts.ts";
  * Outdated pods in which no process runs (an image that cannot be pulled, a pod no node takes, a
  * crash loop). Nothing is lost with them, and nothing else would ever replace them.
  */
-export const deleteBroken = ({ replicas }: EngineSnapshot): readonly TendStep[] =>
-  replicas.flatMap(({ pod }) =>
-    pod !== undefined && pod.outdated && !pod.terminating && !isRunning(pod)
-      ? [deletion(pod, "it was made from an outdated template and does not run")]
-      : [],
-  );
-
-const isRunning = ({ container }: PodView): boolean => container.kind === "running";
+export const deleteBroken = ({ replicas, spec }: EngineSnapshot, now: number): readonly TendStep[] =>
+  replicas.flatMap((replica) => {
+    const { pod } = replica;
+    if (pod === undefined || !pod.outdated || pod.terminating || pod.container.kind === "running") return [];
+    // The kubelet's report lags by a second or two: what answers runs, and may even lead.
+    if (answering(replica, now, spec.failoverStrategy.detectionMilliseconds) !== undefined) return [];
+    return [deletion(pod, "it was made from an outdated template and does not run")];
+  });
 
 /**
  * The next outdated standby. One at a time, and only while every other standby is in sync, so that a loss of the
- * primary at that moment can still be survived where there is a third replica.
+ * primary at that moment can still be survived where there is a third replica. The one that is not in sync itself
+ * therefore goes first.
  */
 export function deleteNextStandby(
   snapshot: EngineSnapshot,
@@ -27,10 +28,13 @@ export function deleteNextStandby(
   now: number,
 ): readonly TendStep[] {
   const standbys = snapshot.replicas.filter(({ name }) => name !== primary);
-  const next = standbys.find(({ pod }) => pod?.outdated === true);
-  if (next?.pod === undefined || next.pod.terminating) return [];
-  const others = standbys.filter((replica) => replica !== next);
-  if (!others.every((replica) => isStandbyInSync(snapshot, replica, primary, epoch, now))) return [];
+  const next = standbys.find(
+    ({ name, pod }) =>
+      pod?.outdated === true &&
+      !pod.terminating &&
+      standbys.every((other) => other.name === name || isStandbyInSync(snapshot, other, primary, epoch, now)),
+  );
+  if (next?.pod === undefined) return [];
   return [deletion(next.pod, "it is a standby made from an outdated template")];
 }
 

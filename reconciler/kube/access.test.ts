@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { loadClusterAccess } from "./access.ts";
 
 const scratch = async (test: TestContext): Promise<string> => {

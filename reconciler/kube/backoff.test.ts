@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { createBackoff } from "./backoff.ts";
 
 const options = { firstMs: 800, mostMs: 30_000, resetMs: 120_000 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { collections, type Fault, podNamed, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, type Fault, podNamed, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { createKubeClient } from "./client.ts";
 import { ApiError, type ApiErrorKind, isConflict, isFenced } from "./errors.ts";
 import { createFence } from "./fence.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Registry } from "prom-client";
-import { until } from "../../test/fakeApiServer/until.ts";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { until } from "../../tests/fakeApiServer/until.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { type Reconcile, runWorkers, TerminalError, type WorkersOptions } from "./controller.ts";
 import { createKubeMetrics } from "./metrics.ts";
 import { createWorkqueue } from "./workqueue.ts";

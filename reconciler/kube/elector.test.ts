@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it, type TestContext } from "node:test";
-import { collections, type FakeCluster, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, type FakeCluster, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { createElector, type ElectorOptions } from "./elector.ts";
 import { isFenced } from "./errors.ts";
 import { configMaps } from "./resource.ts";

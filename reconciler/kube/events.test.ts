@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { collections, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { createEventRecorder, type EventInput } from "./events.ts";
 import type { KubeObject } from "./kubeObject.ts";
 

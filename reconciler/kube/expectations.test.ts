@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { createExpectations } from "./expectations.ts";
 import type { KubeObject } from "./kubeObject.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { collections, podNamed, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, podNamed, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { type Change, createInformer, dropManagedFields, type InformerOptions } from "./informer.ts";
 import { type Pod, pods } from "./resource.ts";
 
@@ -144,6 +144,37 @@ describe("informer", () => {
     assert.deepEqual(told(changes), ["*a", "~a"]);
     const [, resync] = changes;
     assert.ok(resync?.type === "updated" && resync.old === resync.object);
+  });
+
+  it("keeps an object as it is when the transform cannot bear it, and all others too", async (test) => {
+    const { server, informer, changes, signal } = await setUp(test, {
+      transform(pod) {
+        if (pod.metadata.name === "bad") throw new Error("a fault of the transform");
+        return { ...pod, metadata: { ...pod.metadata, labels: { seen: "yes" } } };
+      },
+    });
+    server.store.put(collections.pods, put("bad"));
+    server.store.put(collections.pods, put("good"));
+    informer.start(signal);
+    await informer.whenSynced();
+    assert.deepEqual(told(changes), ["*bad", "*good"]);
+    assert.deepEqual(informer.store.get("trading", "bad")?.metadata.labels, {});
+    assert.deepEqual(informer.store.get("trading", "good")?.metadata.labels, { seen: "yes" });
+  });
+
+  it("goes on with the next object when an indexer cannot bear one", async (test) => {
+    const { server, informer, signal } = await setUp(test, {
+      indexers: {
+        label(pod) {
+          if (pod.metadata.name === "bad") throw new Error("a fault of the indexer");
+          return ["all"];
+        },
+      },
+    });
+    for (const name of ["bad", "good"]) server.store.put(collections.pods, put(name));
+    informer.start(signal);
+    await informer.whenSynced();
+    assert.equal(informer.store.byIndex("label", "all").length, 1);
   });
 
   it("stops at its signal: watch closed, no timer left", async (test) => {

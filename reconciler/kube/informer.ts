@@ -103,9 +103,18 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
     for (const handler of handlers) tell(handler, change);
   };
 
-  const kept = (object: T): T => {
-    const transformed = options.transform === undefined ? object : options.transform(object);
-    return options.freeze === true ? deepFreeze(transformed) : transformed;
+  const prepare = (object: T): T => {
+    let kept = object;
+    try {
+      if (options.transform !== undefined) kept = options.transform(object);
+    } catch (error) {
+      // One object that it cannot bear must not keep the others away.
+      logger.error(
+        { err: error, key: objectKey(object) },
+        "an informer's transform threw; the object is kept as it is",
+      );
+    }
+    return options.freeze === true ? deepFreeze(kept) : kept;
   };
 
   const upsert = (object: T, initial: boolean): void => {
@@ -131,10 +140,10 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   const apply = (delta: Delta<T>): void => {
     switch (delta.type) {
       case "upsert":
-        upsert(kept(delta.object), delta.initial);
+        upsert(delta.object, delta.initial);
         break;
       case "remove":
-        remove(objectKey(delta.object), kept(delta.object));
+        remove(objectKey(delta.object), delta.object);
         break;
       case "keepOnly":
         for (const key of [...store.keys()]) if (!delta.keys.has(key)) remove(key, undefined);
@@ -157,7 +166,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
       try {
         apply(delta);
       } catch (error) {
-        // A transform or an indexer that cannot bear this object must not keep all later ones away.
+        // An indexer that cannot bear this object must not keep all later ones away.
         logger.error({ err: error, delta: delta.type }, "an informer could not take a change");
       }
     },
@@ -218,6 +227,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
             ...(labelSelector === undefined ? {} : { labelSelector }),
             ...(fieldSelector === undefined ? {} : { fieldSelector }),
           },
+          prepare,
           mirror,
           observer,
           clock,

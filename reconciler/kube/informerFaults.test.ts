@@ -1,7 +1,7 @@
 /** The faults that other informers are known to fall to, one test each. */
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { collections, type Fault, podNamed, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, type Fault, podNamed, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { type Change, createInformer, type InformerOptions } from "./informer.ts";
 import { type Pod, pods } from "./resource.ts";
 

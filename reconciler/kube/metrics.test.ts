@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Registry } from "prom-client";
-import { collections, podNamed, startFakeCluster, until } from "../../test/fakeApiServer/index.ts";
+import { collections, podNamed, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
 import { createKubeClient } from "./client.ts";
 import { createInformer } from "./informer.ts";
 import { createKubeMetrics } from "./metrics.ts";

@@ -39,6 +39,11 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly resource: Resource<T>;
   readonly selection: Selection;
+  /**
+   * Makes of each object what is kept. Done on arrival: what it drops from a large list then dies young, which the garbage
+   * collector does in passing. Must not throw.
+   */
+  readonly prepare: (object: T) => T;
   readonly mirror: Mirror<T>;
   readonly observer: ReflectorObserver;
   readonly clock: Clock;
@@ -92,7 +97,7 @@ type Listed =
   | { readonly ok: false; readonly error: ApiError };
 
 const list = async <T extends KubeObject>(
-  { client, resource, selection, mirror, observer, logger }: ReflectorOptions<T>,
+  { client, resource, selection, prepare, mirror, observer, logger }: ReflectorOptions<T>,
   from: string | undefined,
   cause: string,
   signal: AbortSignal,
@@ -107,7 +112,7 @@ const list = async <T extends KubeObject>(
         timeoutMs: listPageTimeoutMs,
         ...(from === undefined ? {} : { resourceVersion: from }),
       },
-      (object) => void objects.push(object),
+      (object) => void objects.push(prepare(object)),
     );
     observer.heard();
     observer.relisted(cause);
@@ -177,7 +182,7 @@ interface Watched {
 
 /** One watch; moves `position` on with each event. */
 const watchOnce = async <T extends KubeObject>(
-  { client, resource, selection, mirror, observer, clock, random, inactivityMs }: ReflectorOptions<T>,
+  { client, resource, selection, prepare, mirror, observer, clock, random, inactivityMs }: ReflectorOptions<T>,
   position: { resourceVersion: string },
   signal: AbortSignal,
 ): Promise<Watched> => {
@@ -209,10 +214,10 @@ const watchOnce = async <T extends KubeObject>(
     switch (event.type) {
       case "ADDED":
       case "MODIFIED":
-        mirror.upsert(object);
+        mirror.upsert(prepare(object));
         break;
       case "DELETED":
-        mirror.remove(object);
+        mirror.remove(prepare(object));
         break;
       case "BOOKMARK":
         break;

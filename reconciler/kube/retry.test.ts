@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { ApiError, type ApiErrorFields } from "./errors.ts";
 import { retryWaitMs, withRetries } from "./retry.ts";
 

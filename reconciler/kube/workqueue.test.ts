@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createVirtualClock } from "../../test/fakeApiServer/virtualClock.ts";
+import { createVirtualClock } from "../../tests/fakeApiServer/virtualClock.ts";
 import { createWorkqueue, type Workqueue } from "./workqueue.ts";
 
 const setUp = () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TradingEngineStatus } from "../../api/tradingEngine/index.ts";
-import { startFakeApiServer } from "../../test/fakeApiServer/index.ts";
+import { startFakeApiServer } from "../../tests/fakeApiServer/index.ts";
 import { createKubeClient } from "../kube/index.ts";
 import { StatusWriter } from "./index.ts";
 

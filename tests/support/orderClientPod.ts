@@ -43,7 +43,7 @@ export function orderClientPod(spec: OrderClientSpec): Draft<Pod> {
           name: "orders",
           image: spec.image,
           imagePullPolicy: "IfNotPresent",
-          command: ["node", "/app/test/orders/main.ts"],
+          command: ["node", "/app/tests/orders/main.ts"],
           env: Object.entries(environment(spec)).map(([name, value]) => ({ name, value })),
           ports: [{ name: "control", containerPort: defaultPort }],
           readinessProbe: { httpGet: { path: "/healthz", port: defaultPort }, periodSeconds: 1 },

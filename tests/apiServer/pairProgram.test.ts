@@ -206,7 +206,7 @@ describe("the pair program by the stock CLI", () => {
   it("deletes the TradingEngine and leaves its children to the daemon", async () => {
     // A foreground deletion would wait here for a garbage collector that does not run, and elsewhere delete the children itself.
     const before = await identities();
-    await pulumiDestroy(workspace, "pairs", stack, () => undefined, 60_000);
+    await pulumiDestroy(workspace, "pairs", stack, () => undefined);
     assert.equal(await engine(), undefined);
     assert.deepEqual(await identities(), before);
   });

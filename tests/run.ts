@@ -26,6 +26,9 @@ Stages, in this order; without any, all of them:
   integration   real etcd and API server, real engine processes, real Pulumi
   cluster       ./demo on a real three-node cluster, then every test that needs one
 
+and, only when it is named:
+  soak          what takes long: thousands of repetitions
+
   --keep          leave the cluster of the cluster stage running
   --only PATTERN  only test files whose path holds PATTERN (not for static)
 `;
@@ -35,18 +38,23 @@ interface Count {
   failed: number;
 }
 
-const stages = ["static", "unit", "integration", "cluster"] as const;
+const everyday = ["static", "unit", "integration", "cluster"] as const;
+const stages = [...everyday, "soak"] as const;
 type Stage = (typeof stages)[number];
 
 const clusterFolder = join(here, "cluster");
-const integrationFolders = ["apiServer", "shape", "failover", "contract", "soak"].map((folder) => join(here, folder));
+const soakFolder = join(here, "soak");
+const integrationFolders = ["apiServer", "shape", "failover", "contract", "machine"].map((folder) =>
+  join(here, folder),
+);
 
-const testFiles = (stage: "unit" | "integration" | "cluster", only: string): string[] => {
+const testFiles = (stage: Exclude<Stage, "static">, only: string): string[] => {
   const all = globSync("**/*.test.ts", { cwd: repository, exclude: (path) => path.includes("node_modules") }).sort();
   const within = (path: string, folders: readonly string[]): boolean =>
     folders.some((folder) => path.startsWith(`${folder}/`));
   const belongs = (path: string): boolean => {
     if (within(path, [clusterFolder])) return stage === "cluster";
+    if (within(path, [soakFolder])) return stage === "soak";
     if (within(path, integrationFolders)) return stage === "integration";
     return stage === "unit";
   };
@@ -139,6 +147,8 @@ const runStage = async (stage: Stage, only: string, keep: boolean): Promise<Coun
       return await runFiles(testFiles("integration", only), 1, 600_000);
     case "cluster":
       return await runCluster(only, keep);
+    case "soak":
+      return await runFiles(testFiles("soak", only), 1, 3_600_000);
   }
 };
 
@@ -156,7 +166,7 @@ const main = async (): Promise<number> => {
     process.stdout.write(usage);
     return values.help ? 0 : 64;
   }
-  const wanted = positionals.length === 0 ? stages : stages.filter((stage) => positionals.includes(stage));
+  const wanted = positionals.length === 0 ? everyday : stages.filter((stage) => positionals.includes(stage));
   const counts: Count[] = [];
   for (const stage of wanted) {
     try {

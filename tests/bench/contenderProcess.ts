@@ -1,0 +1,81 @@
+/**
+ * One contender in a process of its own, so that neither heap nor warm-up of the other counts. Tells its parent
+ * `{ready: true}` once it follows all Pods, and the figures at the end.
+ *
+ * Usage: contenderProcess.ts ours|clientNode SERVER-URL
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { podCount } from "./benchPod.ts";
+import { type ContenderName, contenders } from "./contenders.ts";
+import { percentile } from "./report.ts";
+
+/** One run of one contender. */
+export interface Figures {
+  readonly listMs: number;
+  readonly longestBlockMs: number;
+  readonly heapMb: number;
+  readonly requestsPerSecond: number;
+  readonly latencyP50Ms: number;
+  readonly latencyP99Ms: number;
+}
+
+/** Changes that the parent has the server send after `ready`. */
+export const changeCount = 400;
+const requestCount = 1_000;
+const warmUpRequests = 100;
+
+const heapMb = (): number => {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+};
+
+const measure = async (name: ContenderName, server: string): Promise<Figures> => {
+  const contender = await contenders[name](server);
+  const heapBefore = heapMb();
+  const allAdded = Promise.withResolvers<undefined>();
+  const allUpdated = Promise.withResolvers<undefined>();
+  const latencies: number[] = [];
+  let added = 0;
+
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const started = performance.now();
+  const following = contender.follow(
+    () => {
+      if (++added === podCount) allAdded.resolve(undefined);
+    },
+    (sentAt) => {
+      latencies.push(Number(process.hrtime.bigint() - sentAt) / 1e6);
+      if (latencies.length === changeCount) allUpdated.resolve(undefined);
+    },
+  );
+  await Promise.all([following, allAdded.promise]);
+  const listMs = performance.now() - started;
+  // The last block ends only with this turn of the loop.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  delay.disable();
+  const heapAfter = heapMb();
+
+  process.send?.({ ready: true });
+  await allUpdated.promise;
+
+  for (let i = 0; i < warmUpRequests; i++) await contender.getOne();
+  const requestsStarted = performance.now();
+  for (let i = 0; i < requestCount; i++) await contender.getOne();
+  const requestsMs = performance.now() - requestsStarted;
+
+  return {
+    listMs,
+    longestBlockMs: delay.max / 1e6,
+    heapMb: heapAfter - heapBefore,
+    requestsPerSecond: (requestCount * 1000) / requestsMs,
+    latencyP50Ms: percentile(latencies, 0.5),
+    latencyP99Ms: percentile(latencies, 0.99),
+  };
+};
+
+const [name, server] = process.argv.slice(2);
+if ((name === "ours" || name === "clientNode") && server !== undefined) {
+  process.send?.({ figures: await measure(name, server) });
+  process.exit(0);
+}

@@ -1,0 +1,71 @@
+/** The Kubernetes library beside @kubernetes/client-node: both do the same, in turn, in the same run. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { changeCount, type Figures } from "./contenderProcess.ts";
+import { type ContenderName } from "./contenders.ts";
+import { type BenchReport, compare, type Measure } from "./report.ts";
+
+/** In turn, so that whatever else the machine does falls on both. */
+const rounds = 3;
+const runDeadlineMs = 120_000;
+
+const measures: readonly (Measure & { readonly of: (figures: Figures) => number })[] = [
+  { name: "list-10k-pods", unit: "ms", better: "less", of: (figures) => figures.listMs },
+  { name: "longest-block", unit: "ms", better: "less", of: (figures) => figures.longestBlockMs },
+  { name: "heap-10k-pods", unit: "MB", better: "less", of: (figures) => figures.heapMb },
+  { name: "requests-per-second", unit: "1/s", better: "more", of: (figures) => figures.requestsPerSecond },
+  { name: "event-latency-p50", unit: "ms", better: "less", of: (figures) => figures.latencyP50Ms },
+  { name: "event-latency-p99", unit: "ms", better: "less", of: (figures) => figures.latencyP99Ms },
+];
+
+/** Takes about a minute. Throws when a contender does not finish. */
+export const benchKube = async (): Promise<BenchReport> => {
+  const server = fork(scriptNamed("podServer.ts"));
+  try {
+    const { port } = (await messageOf(server)) as { readonly port: number };
+    const url = `http://127.0.0.1:${port}`;
+    const figures: Record<ContenderName, Figures[]> = { ours: [], clientNode: [] };
+    for (let round = 0; round < rounds; round++) {
+      figures.ours.push(await runContender("ours", url, server));
+      figures.clientNode.push(await runContender("clientNode", url, server));
+    }
+    return {
+      results: measures.map((measure) =>
+        compare(measure, figures.ours.map(measure.of), figures.clientNode.map(measure.of)),
+      ),
+    };
+  } finally {
+    server.kill();
+  }
+};
+
+const runContender = async (name: ContenderName, url: string, server: ChildProcess): Promise<Figures> => {
+  const contender = fork(scriptNamed("contenderProcess.ts"), [name, url], { execArgv: ["--expose-gc"] });
+  try {
+    await messageOf(contender);
+    server.send({ changes: changeCount });
+    const { figures } = (await messageOf(contender)) as { readonly figures: Figures };
+    return figures;
+  } finally {
+    contender.kill();
+  }
+};
+
+/** The next message of a child. Throws when it ends or takes too long instead. */
+const messageOf = async (child: ChildProcess): Promise<unknown> => {
+  const settled = new AbortController();
+  const signal = AbortSignal.any([settled.signal, AbortSignal.timeout(runDeadlineMs)]);
+  const ended = async (): Promise<never> => {
+    const [code] = (await once(child, "exit", { signal })) as [number | null];
+    throw new Error(`${child.spawnargs.slice(1).join(" ")} ended with ${code ?? "a signal"}`);
+  };
+  try {
+    const [message] = (await Promise.race([once(child, "message", { signal }), ended()])) as [unknown];
+    return message;
+  } finally {
+    settled.abort();
+  }
+};
+
+const scriptNamed = (file: string): string => fileURLToPath(new URL(file, import.meta.url));

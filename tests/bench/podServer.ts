@@ -1,0 +1,51 @@
+/**
+ * A process that serves 10,000 Pods as an API server does, from bytes made beforehand, so that what is measured is the
+ * client. Tells its parent `{port}`, and sends so many changes to all watches when told `{changes}`.
+ */
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { benchPod, podCount, sentAtAnnotation } from "./benchPod.ts";
+
+const betweenChangesMs = 5;
+
+const pods = Array.from({ length: podCount }, (_, i) => benchPod(i, String(i + 1)));
+const list = Buffer.from(
+  JSON.stringify({
+    kind: "PodList",
+    apiVersion: "v1",
+    metadata: { resourceVersion: String(podCount) },
+    // Lists of built-in kinds leave the kind of each item out.
+    items: pods.map((pod) => ({ ...pod, apiVersion: undefined, kind: undefined })),
+  }),
+);
+const one = Buffer.from(JSON.stringify(pods[0]));
+const watches = new Set<ServerResponse>();
+
+const server = createServer((request, response) => {
+  const url = new URL(request.url ?? "/", "http://bench");
+  response.writeHead(200, { "content-type": "application/json" });
+  if (url.searchParams.has("watch")) {
+    response.flushHeaders();
+    watches.add(response);
+    response.once("close", () => watches.delete(response));
+    return;
+  }
+  response.end(url.pathname.endsWith("/pods") ? list : one);
+});
+
+const sendChanges = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) {
+    await sleep(betweenChangesMs);
+    const pod = benchPod(i, String(podCount + 1 + i));
+    pod.metadata.annotations[sentAtAnnotation] = String(process.hrtime.bigint());
+    const line = `${JSON.stringify({ type: "MODIFIED", object: pod })}\n`;
+    for (const watch of watches) watch.write(line);
+  }
+};
+
+process.on("message", (message: { readonly changes: number }) => void sendChanges(message.changes));
+server.listen(0, "127.0.0.1", () => {
+  // A listening TCP server has a port; only one on a pipe would answer a string.
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
