@@ -30,7 +30,7 @@ const folderRules = Object.entries(folders).map(([folder, targets]) => ({
   name: `${folder} imports only what the architecture allows`,
   severity: "error",
   from: { path: `^${folder}/` },
-  to: { path: `^${group([...Object.keys(folders), "tests"])}/`, pathNot: `^${group([folder, ...targets])}/` },
+  to: { path: `^${group(Object.keys(folders))}/`, pathNot: `^${group([folder, ...targets])}/` },
 }));
 
 /** A type says what a snapshot looks like and can do nothing: decisions may import types from anywhere. */
