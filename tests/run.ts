@@ -44,7 +44,7 @@ type Stage = (typeof stages)[number];
 
 const clusterFolder = join(here, "cluster");
 const soakFolder = join(here, "soak");
-const integrationFolders = ["apiServer", "shape", "failover", "contract", "machine"].map((folder) =>
+const integrationFolders = ["apiServer", "shape", "failover", "contract", "machine", "soak"].map((folder) =>
   join(here, folder),
 );
 

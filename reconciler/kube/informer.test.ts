@@ -88,6 +88,7 @@ describe("informer", () => {
       fieldSelector: "spec.nodeName=n1",
       limit: "500",
       resourceVersion: "0",
+      resourceVersionMatch: "NotOlderThan",
     });
     assert.deepEqual(Object.fromEntries(watch?.searchParams ?? []), {
       labelSelector: "a=b",
