@@ -42,15 +42,15 @@ export interface LoopLogger {
 }
 
 export interface EngineLoopOptions {
-  readonly observer: EngineObserver;
+  readonly observer: Pick<EngineObserver, "key" | "snapshot">;
   /** Calls and writes for the engine with this uid. */
   readonly worldOf: (uid: string) => ActWorld;
-  readonly status: StatusWriter;
+  readonly status: Pick<StatusWriter, "current" | "offer" | "reset">;
   readonly shapeOf: () => ShapeView | undefined;
   /** Asks the shape lane to repair what a failover broke. */
   readonly requestRepair: () => void;
   readonly announce: (announcement: Announcement) => void;
-  readonly metrics: RoleMetrics;
+  readonly metrics: Pick<RoleMetrics, "electionEnded" | "stepFailed">;
   readonly logger: LoopLogger;
   readonly now: () => number;
   readonly wall: () => Date;
