@@ -39,6 +39,7 @@ export {
   type StatusDetails,
 } from "./errors.ts";
 export { createEventRecorder, type EventInput, type EventRecorder, type EventRecorderOptions } from "./events.ts";
+export { type ExecOptions, type ExecResult, execInPod } from "./exec.ts";
 export { createExpectations, type Expectations } from "./expectations.ts";
 export type { WriteFence } from "./fence.ts";
 export {

@@ -3,9 +3,10 @@
  * exchange, and a last look at the caller's guard at the moment the bytes go out.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { buildConnector, type Dispatcher, Pool } from "undici";
-import type { ClusterAccess, Credentials, TlsMaterial } from "./access.ts";
+import { type Dispatcher, Pool } from "undici";
+import type { ClusterAccess, Credentials } from "./access.ts";
 import type { Clock } from "./clock.ts";
+import { createConnector } from "./connector.ts";
 import { ApiError, errorOfStatus } from "./errors.ts";
 import type { RequestMetrics } from "./metrics.ts";
 
@@ -20,9 +21,6 @@ const connections: Readonly<Record<Lane, number | null>> = { default: 16, lease:
 
 /** Below the 90 s after which kube-apiserver drops an idle connection, so that it is never we who are surprised. */
 const keepAliveMs = 60_000;
-/** First TCP probe of a silent connection; with the 10 probes a second apart that follow, a dead peer is found in 15 s. */
-const probeAfterMs = 5_000;
-const connectTimeoutMs = 5_000;
 /** An error's body is read for its Status only. */
 const errorBodyLimit = 1 << 20;
 
@@ -158,37 +156,6 @@ const credentialsOf = async (access: ClusterAccess, exchange: Exchange, refused:
     });
   }
 };
-
-/** A connector that follows rotated certificates: TLS sessions are kept only as long as the material is the same. */
-const createConnector = (access: ClusterAccess): buildConnector.connector => {
-  let current: { readonly tls: TlsMaterial; readonly connect: buildConnector.connector } | undefined;
-  const connectorOf = (tls: TlsMaterial): buildConnector.connector => {
-    if (current === undefined || !sameTls(current.tls, tls)) {
-      const connect = buildConnector({
-        ...tls,
-        allowH2: false,
-        timeout: connectTimeoutMs,
-        keepAlive: true,
-        keepAliveInitialDelay: probeAfterMs,
-      });
-      current = { tls, connect };
-    }
-    return current.connect;
-  };
-  return (target, callback) => {
-    access.credentials().then(
-      (credentials) => connectorOf(credentials.tls)(target, callback),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(messageOf(error)), null),
-    );
-  };
-};
-
-const sameTls = (a: TlsMaterial, b: TlsMaterial): boolean =>
-  a.ca === b.ca &&
-  a.cert === b.cert &&
-  a.key === b.key &&
-  a.servername === b.servername &&
-  a.rejectUnauthorized === b.rejectUnauthorized;
 
 interface Dispatch {
   readonly pool: Pool;
