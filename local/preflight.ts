@@ -97,14 +97,14 @@ export const installDebianPackages = async (
  * @throws {PreflightError} for a port that something else holds.
  */
 export const requirePorts = async (layout: ClusterLayout): Promise<void> => {
-  const wanted = {
-    [layout.apiPort]: "the API server",
-    [layout.etcdPort]: "etcd",
-    [layout.etcdPeerPort]: "etcd's peers",
-    53: "DNS",
-  };
-  for (const [port, user] of Object.entries(wanted)) {
-    if (await canListen(layout.address, Number(port))) continue;
+  const wanted: readonly (readonly [port: number, user: string])[] = [
+    [layout.apiPort, "the API server"],
+    [layout.etcdPort, "etcd"],
+    [layout.etcdPeerPort, "etcd's peers"],
+    [layout.dnsPort, "DNS"],
+  ];
+  for (const [port, user] of wanted) {
+    if (await canListen(layout.address, port)) continue;
     throw new PreflightError(
       `port ${port} on ${layout.address} is taken, ${user} needs it: see "ss -ltnp sport = :${port}" for who holds it`,
     );

@@ -40,8 +40,8 @@ const dns = (layout: ClusterLayout): object[] => [
     addressType: "IPv4",
     endpoints: [{ addresses: [layout.address] }],
     ports: [
-      { name: "dns", port: 53, protocol: "UDP" },
-      { name: "dns-tcp", port: 53, protocol: "TCP" },
+      { name: "dns", port: layout.dnsPort, protocol: "UDP" },
+      { name: "dns-tcp", port: layout.dnsPort, protocol: "TCP" },
     ],
   },
   {

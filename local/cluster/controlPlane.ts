@@ -75,7 +75,7 @@ export const startControlPlane = async (layout: ClusterLayout): Promise<void> =>
 };
 
 /** DNS runs beside the API server and not in a pod: a cluster of three nodes on two cores starts faster without one. */
-const corefile = (layout: ClusterLayout): string => `.:53 {
+const corefile = (layout: ClusterLayout): string => `.:${layout.dnsPort} {
   bind ${layout.address}
   errors
   kubernetes cluster.local in-addr.arpa {

@@ -31,6 +31,7 @@ export interface ClusterLayout {
   readonly serviceCidr: string;
   readonly apiServiceAddress: string;
   readonly dnsAddress: string;
+  readonly dnsPort: number;
   readonly apiPort: number;
   readonly etcdPort: number;
   readonly etcdPeerPort: number;
@@ -82,6 +83,7 @@ export const clusterLayout = (name: ClusterName, nodeCount = 3): ClusterLayout =
     serviceCidr: `${network}.128.0/20`,
     apiServiceAddress: `${network}.128.1`,
     dnsAddress: `${network}.128.10`,
+    dnsPort: 53,
     apiPort: 6443,
     etcdPort: 2379,
     etcdPeerPort: 2380,

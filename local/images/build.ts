@@ -1,6 +1,15 @@
 /** Builds the images of the product, and only those whose contents changed. */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from "node:fs";
 import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -33,6 +42,7 @@ export const buildImages = async (repository: string, progress: (message: string
   try {
     const context = join(work, "context");
     await layOutContext(repository, context);
+    forgetTimes(context);
     const store = join(cacheRoot(), "images");
     await mkdir(store, { recursive: true });
     const dockerfile = join(repository, "Dockerfile");
@@ -113,6 +123,13 @@ const copySources = (repository: string, folders: readonly string[], target: str
       filter: (source) => !/\.test\.ts(\.snapshot)?$/.test(source),
     });
   }
+};
+
+/** Gives everything the same time: a builder takes a file with another time for another file, and a layer for changed. */
+const forgetTimes = (path: string): void => {
+  const entry = lstatSync(path);
+  if (entry.isDirectory()) for (const child of readdirSync(path)) forgetTimes(join(path, child));
+  lutimesSync(path, 0, 0);
 };
 
 /** SHA-256 over names, modes and contents of everything below `paths`. */

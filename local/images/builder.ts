@@ -64,13 +64,13 @@ const buildahBuilder = (): ImageBuilder => {
   return {
     name: "buildah",
     build: async (recipe) => {
-      await run("buildah", [...store, "bud", "--isolation", "chroot", "--pull-never", ...recipeArguments(recipe)], {
-        timeoutMs: buildTimeoutMs,
-      });
+      const isolated = ["bud", "--isolation", "chroot", "--pull-never", "--layers"];
+      await run("buildah", [...store, ...isolated, ...recipeArguments(recipe)], { timeoutMs: buildTimeoutMs });
+      // Layers of earlier contents that no image is made of any more.
+      await run("buildah", [...store, "rmi", "--prune"], { timeoutMs: buildTimeoutMs });
       if (recipe.archive === undefined) return;
-      await run("buildah", [...store, "push", recipe.image, `docker-archive:${recipe.archive}:${recipe.image}`], {
-        timeoutMs: buildTimeoutMs,
-      });
+      const archive = `docker-archive:${recipe.archive}:${recipe.image}`;
+      await run("buildah", [...store, "push", recipe.image, archive], { timeoutMs: buildTimeoutMs });
     },
   };
 };
