@@ -15,6 +15,11 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
+/** 1 for each byte that matters here: one look tells that nine of ten do not. */
+const structural = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [quote, backslash, openBrace, closeBrace, openBracket, closeBracket].includes(byte) ? 1 : 0,
+);
+
 /** Nesting of the items array inside its list. */
 const itemsDepth = 2;
 
@@ -26,7 +31,8 @@ export const createListParser = (onItem: (item: unknown) => void): ListParser =>
   let envelope = "";
   let depth = 0;
   let inString = false;
-  let escaped = false;
+  /** The next byte is the one after a backslash. */
+  let skipsFirst = false;
   let inItems = false;
   /** Bytes from earlier chunks that belong to the piece being read. */
   let carried: Buffer[] = [];
@@ -66,16 +72,21 @@ export const createListParser = (onItem: (item: unknown) => void): ListParser =>
   return {
     push(chunk) {
       let from = 0;
-      for (let i = 0; i < chunk.length; i++) {
-        const byte = chunk[i];
-        if (inString) {
-          if (escaped) escaped = false;
-          else if (byte === backslash) escaped = true;
-          else if (byte === quote) inString = false;
-        } else if (byte === quote) inString = true;
+      let i = skipsFirst ? 1 : 0;
+      // A copy of its own: a variable shared with other functions is read from memory for each of 20 million bytes.
+      let quoted = inString;
+      for (; i < chunk.length; i++) {
+        const byte = chunk[i] ?? 0;
+        if (structural[byte] === 0) continue;
+        if (quoted) {
+          if (byte === quote) quoted = false;
+          else if (byte === backslash) i++;
+        } else if (byte === quote) quoted = true;
         else if (byte === openBrace || byte === openBracket) from = open(chunk, from, i);
         else if (byte === closeBrace || byte === closeBracket) from = close(chunk, from, i);
       }
+      skipsFirst = i > chunk.length;
+      inString = quoted;
       // Between two items there are only commas and blanks, which belong to nothing.
       if (inItems && depth === itemsDepth) return;
       carried.push(chunk.subarray(from));
