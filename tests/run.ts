@@ -44,7 +44,7 @@ type Stage = (typeof stages)[number];
 
 const clusterFolder = join(here, "cluster");
 const soakFolder = join(here, "soak");
-const integrationFolders = ["apiServer", "shape", "failover", "contract", "machine", "soak"].map((folder) =>
+const integrationFolders = ["apiServer", "shape", "failover", "contract", "machine"].map((folder) =>
   join(here, folder),
 );
 
@@ -55,7 +55,8 @@ const testFiles = (stage: Exclude<Stage, "static">, only: string): string[] => {
   const belongs = (path: string): boolean => {
     if (within(path, [clusterFolder])) return stage === "cluster";
     if (within(path, [soakFolder])) return stage === "soak";
-    if (within(path, integrationFolders)) return stage === "integration";
+    // Beside the code, but of whole processes that are started and killed.
+    if (within(path, integrationFolders) || path.endsWith(".process.test.ts")) return stage === "integration";
     return stage === "unit";
   };
   return all.filter((path) => belongs(path) && path.includes(only)).map((path) => join(repository, path));
