@@ -55,8 +55,3 @@ export const removeNetwork = async (layout: ClusterLayout): Promise<void> => {
   }
   await succeeds("ip", ["link", "delete", layout.bridge]);
 };
-
-/** Cuts a node off from everything, or joins it again. */
-export const setNodeLink = async (node: NodeLayout, state: "up" | "down"): Promise<void> => {
-  await ip("link", "set", node.link, state);
-};

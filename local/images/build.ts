@@ -21,19 +21,10 @@ import { baseImage, engineImage, operatorImage, pauseImage } from "./names.ts";
 import { copyPackages } from "./packages.ts";
 
 /** Folders of this repository that an image holds, and the npm packages that they import. */
-const engineSources = { folders: ["engine", "tests/orders"], packages: ["undici", "prom-client", "zod", "pino"] };
+const engineSources = { folders: ["engine", "tests/orders"], packages: ["undici"] };
 const operatorSources = {
   folders: ["api", "infra", "reconciler"],
-  packages: [
-    "@pulumi/pulumi",
-    "@pulumi/kubernetes",
-    "@kubernetes/client-node",
-    "undici",
-    "pino",
-    "prom-client",
-    "zod",
-    "node-cron",
-  ],
+  packages: ["@pulumi/pulumi", "@pulumi/kubernetes", "@kubernetes/client-node", "undici", "pino", "prom-client", "zod"],
 };
 
 /** Builds pause, engine and operator images where their contents changed, and answers their archives. */
@@ -120,7 +111,7 @@ const copySources = (repository: string, folders: readonly string[], target: str
     mkdirSync(dirname(join(target, folder)), { recursive: true });
     cpSync(join(repository, folder), join(target, folder), {
       recursive: true,
-      filter: (source) => !/\.test\.ts(\.snapshot)?$/.test(source),
+      filter: (source) => !/\.test\.ts(\.snapshot)?$|\/testing$/.test(source),
     });
   }
 };

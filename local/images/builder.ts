@@ -57,7 +57,7 @@ const buildahBuilder = (): ImageBuilder => {
     "--root",
     join(cacheRoot(), "buildah"),
     "--runroot",
-    "/run/enginekeeper-buildah",
+    join(cacheRoot(), "buildah-run"),
     "--storage-driver",
     "overlay",
   ];
