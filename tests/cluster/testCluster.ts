@@ -1,5 +1,6 @@
 import type { TradingEngineSpecInput } from "../../api/tradingEngine/index.ts";
 import { defaultOperatorNamespace } from "../../infra/operator.ts";
+import { type ClusterLayout, type ClusterName, clusterLayout, clusterNumbers } from "../../local/cluster/layout.ts";
 import { createKubeClient, type KubeClient, loadClusterAccess } from "../../reconciler/kube/index.ts";
 import {
   applyEngine,
@@ -38,6 +39,12 @@ export async function connectTestCluster(env: Environment = process.env): Promis
     storageClassName: env["EK_STORAGE_CLASS"] ?? "local",
   };
 }
+
+/** The embedded cluster that the tests run on, by EK_CLUSTER; undefined on any other cluster, whose nodes are out of reach. */
+export const embeddedLayout = (env: Environment): ClusterLayout | undefined => {
+  const name = env["EK_CLUSTER"] ?? "";
+  return Object.hasOwn(clusterNumbers, name) ? clusterLayout(name as ClusterName) : undefined;
+};
 
 /** A small engine of three replicas, for a machine that runs several at a time. */
 export const engineSpec = (cluster: TestCluster): TradingEngineSpecInput => ({

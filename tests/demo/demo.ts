@@ -3,6 +3,7 @@ import { pulumiConfig, pulumiDestroy, pulumiOutputs, pulumiUp } from "../../loca
 import { loadClusterAccess } from "../../reconciler/kube/access.ts";
 import { createKubeClient } from "../../reconciler/kube/client.ts";
 import { type FailoverReport, failoverScenario } from "../support/failoverScenario.ts";
+import { losePrimary } from "../support/killProcess.ts";
 import type { Target } from "./options.ts";
 import { findPlace, isWarm, type Place, preparePlace, removePlace } from "./place.ts";
 
@@ -76,7 +77,15 @@ const runFailover = async (place: Place, log: Say): Promise<FailoverReport> => {
   });
   const client = createKubeClient({ access, userAgent: "enginekeeper-demo" });
   try {
-    return await failoverScenario({ client, namespace, engine: pair, image: place.engineImage, log });
+    return await failoverScenario({
+      client,
+      namespace,
+      engine: pair,
+      image: place.engineImage,
+      log,
+      // Elsewhere the nodes are out of reach, and the pod is deleted without grace.
+      ...(place.layout === undefined ? {} : { kill: losePrimary(place.layout, pair) }),
+    });
   } finally {
     await client.close();
   }

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { localStorageClass } from "../../local/cluster/addons.ts";
 import { clusterDown, isRunning } from "../../local/cluster/cluster.ts";
-import { clusterLayout } from "../../local/cluster/layout.ts";
+import { type ClusterLayout, clusterLayout } from "../../local/cluster/layout.ts";
 import { embeddedUp } from "../../local/embedded.ts";
 import { type ImageArchive, pinnedName } from "../../local/images/load.ts";
 import { engineImage, operatorImage } from "../../local/images/names.ts";
@@ -22,6 +22,8 @@ export interface Place {
   readonly engineImage: string;
   readonly operatorImage: string;
   readonly storageClass: string;
+  /** Of an embedded cluster, where a process can be killed on its node. */
+  readonly layout?: ClusterLayout;
 }
 
 type Progress = (message: string) => void;
@@ -44,6 +46,7 @@ export const preparePlace = async (repository: string, target: Target, progress:
         engineImage: pinned(images, engineImage),
         operatorImage: pinned(images, operatorImage),
         storageClass: localStorageClass,
+        layout,
       };
     }
     case "kind": {
