@@ -5,13 +5,21 @@ import { PreflightError } from "../../local/preflight.ts";
 import { CommandError } from "../../local/process/run.ts";
 import { ToolchainError } from "../../local/toolchain/ensure.ts";
 import { removeDemo, runDemo } from "./demo.ts";
-import { parseInvocation, UsageError, usage } from "./options.ts";
+import { parseInvocation, type Target, UsageError, usage } from "./options.ts";
 
 const repository = dirname(dirname(import.meta.dirname));
 
 const say = (message: string): void => {
   process.stdout.write(`${message}\n`);
 };
+
+/** What holds data is never deleted from a cluster that was not made for the demo. */
+const remains = (target: Target): string =>
+  target.kind === "context"
+    ? `removed. What holds or describes data is kept; to remove that too:
+  kubectl --context ${target.context} delete namespace trading
+  kubectl --context ${target.context} delete crd tradingengines.enginekeeper.dev`
+    : "nothing of the demo is left";
 
 const main = async (): Promise<number> => {
   const invocation = parseInvocation(process.argv.slice(2));
@@ -21,7 +29,7 @@ const main = async (): Promise<number> => {
       return 0;
     case "down":
       await removeDemo(repository, invocation.target, say);
-      say("nothing of the demo is left");
+      say(remains(invocation.target));
       return 0;
     case "run": {
       const report = await runDemo(repository, invocation.target, say, invocation.verbose);
