@@ -7,6 +7,7 @@ import type { CallOptions, KubeClient, ListOptions, RawRequest, RawResponse, Wat
 import type { Draft, KubeObject, ListMeta, ObjectRef } from "./kubeObject.ts";
 import { createLineSplitter } from "./lineSplitter.ts";
 import { createListParser, type ListParser } from "./listParser.ts";
+import { dropManagedFields } from "./managedFields.ts";
 import type { KubeMetrics } from "./metrics.ts";
 import { apiVersionOf, collectionPath, objectPath, type Resource } from "./resource.ts";
 import { withRetries } from "./retry.ts";
@@ -87,16 +88,19 @@ const clientOver = (parts: ClientParts): KubeClient => {
     onObject: (object: T) => void,
   ): Promise<ListMeta> => {
     const apiVersion = apiVersionOf(resource);
+    const cutManagedFields = options.withoutManagedFields === true;
     const path = collectionPath(resource, options.namespace) + queryOf(query);
     let delivered = 0;
     let parser = createListParser(() => undefined);
     await exchange({ ...callOf(options), method: "GET", path }, () => {
       if (delivered > 0) throw new ApiError({ kind: "unreachable", message: `GET ${path}: cut off inside the list` });
-      parser = createListParser((item) => {
+      const onItem = (item: unknown) => {
         delivered++;
         // Items of a list of built-in kinds do not name their kind.
-        onObject(Object.assign({ apiVersion, kind: resource.kind }, item as T));
-      });
+        const object = Object.assign({ apiVersion, kind: resource.kind }, item as T);
+        onObject(cutManagedFields ? dropManagedFields(object) : object);
+      };
+      parser = createListParser(onItem, { cutManagedFields });
       return { onData: (chunk) => parser.push(chunk) };
     });
     const list = endOf(parser, path) as { readonly metadata: ListMeta };

@@ -45,7 +45,6 @@ export type { WriteFence } from "./fence.ts";
 export {
   type Change,
   createInformer,
-  dropManagedFields,
   type Informer,
   type InformerOptions,
 } from "./informer.ts";

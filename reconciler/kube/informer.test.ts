@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { collections, podNamed, startFakeCluster, until } from "../../tests/fakeApiServer/index.ts";
-import { type Change, createInformer, dropManagedFields, type InformerOptions } from "./informer.ts";
+import { type Change, createInformer, type InformerOptions } from "./informer.ts";
 import { type Pod, pods } from "./resource.ts";
 
 const put = (name: string, labels: Readonly<Record<string, string>> = {}) => podNamed(name, labels);
@@ -111,16 +111,32 @@ describe("informer", () => {
 
   it("keeps what the transform makes of an object, and finds it by index", async (test) => {
     const { server, informer, changes, signal } = await setUp(test, {
-      transform: dropManagedFields,
+      transform: (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { role: "standby" } } }),
       indexers: { role: (pod) => Object.values(pod.metadata.labels ?? {}) },
     });
-    const pod = put("a", { role: "primary" });
-    server.store.put(collections.pods, { ...pod, metadata: { ...pod.metadata, managedFields: [{ manager: "x" }] } });
+    server.store.put(collections.pods, put("a", { role: "primary" }));
     informer.start(signal);
     await informer.whenSynced();
-    assert.deepEqual(informer.store.byIndex("role", "primary"), [changes[0]?.object]);
-    assert.equal(informer.store.get("trading", "a")?.metadata.managedFields, undefined);
+    assert.deepEqual(informer.store.byIndex("role", "standby"), [changes[0]?.object]);
+    assert.deepEqual(informer.store.byIndex("role", "primary"), []);
   });
+
+  for (const without of [true, false]) {
+    it(`keeps ${without ? "no" : "the"} managedFields, listed or watched`, async (test) => {
+      const { server, informer, signal } = await setUp(test, { withoutManagedFields: without });
+      const managedFields = [{ manager: "x" }];
+      const managed = (name: string) => ({ ...put(name), metadata: { ...put(name).metadata, managedFields } });
+      server.store.put(collections.pods, managed("listed"));
+      informer.start(signal);
+      await informer.whenSynced();
+      server.store.put(collections.pods, managed("watched"));
+      await until("watched", () => informer.store.size === 2);
+      for (const pod of informer.store.list()) {
+        assert.deepEqual(pod.metadata.managedFields, without ? undefined : managedFields);
+        assert.equal("managedFields" in pod.metadata, !without);
+      }
+    });
+  }
 
   it("tells a handler that comes later of all that is there, and one that left of nothing", async (test) => {
     const { server, informer, signal } = await setUp(test);

@@ -3,7 +3,7 @@ import type { Random } from "./backoff.ts";
 import { type Clock, sleep, systemClock } from "./clock.ts";
 import type { ApiError } from "./errors.ts";
 import type { KubeClient } from "./kubeClient.ts";
-import { type KubeObject, type ObjectMeta, objectKey } from "./kubeObject.ts";
+import { type KubeObject, objectKey } from "./kubeObject.ts";
 import { type KubeLogger, silentLogger } from "./logger.ts";
 import type { KubeMetrics } from "./metrics.ts";
 import { type Mirror, type ReflectorObserver, runReflector, type Selection } from "./reflector.ts";
@@ -23,7 +23,9 @@ export type Change<T> =
 export interface InformerOptions<T extends KubeObject> extends Selection {
   readonly client: KubeClient;
   readonly resource: Resource<T>;
-  /** Changes each object before it is kept: to drop what nobody needs. See {@link dropManagedFields}. */
+  /** Keeps the objects without metadata.managedFields. Default: with them. */
+  readonly withoutManagedFields?: boolean;
+  /** Changes each object before it is kept: to drop what nobody needs. */
   readonly transform?: (object: T) => T;
   readonly indexers?: Indexers<T>;
   readonly clock?: Clock;
@@ -61,13 +63,6 @@ const defaultResyncMs = 10 * 3_600_000;
 const defaultInactivityMs = 100_000;
 /** The longest that the event loop is kept from other work while a large list is taken in. */
 const sliceMs = 8;
-
-/** Removes what server-side apply keeps in each object: often half of it, and needed by nobody here. */
-export const dropManagedFields = <T extends KubeObject>(object: T): T => {
-  const metadata: ObjectMeta & { managedFields?: unknown } = { ...object.metadata };
-  delete metadata.managedFields;
-  return { ...object, metadata };
-};
 
 /** One step of the mirror, in the order in which they were learnt. */
 type Delta<T> =
@@ -227,6 +222,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
             ...(labelSelector === undefined ? {} : { labelSelector }),
             ...(fieldSelector === undefined ? {} : { fieldSelector }),
           },
+          withoutManagedFields: options.withoutManagedFields === true,
           prepare,
           mirror,
           observer,

@@ -22,6 +22,8 @@ export interface ListOptions extends CallOptions {
   readonly pageSize?: number;
   /** "0" = whatever the API server has cached; left out = the newest. */
   readonly resourceVersion?: string;
+  /** Drops metadata.managedFields of each object, mostly before it is even parsed: halves the time of a large list. */
+  readonly withoutManagedFields?: boolean;
 }
 
 export interface ApplyOptions extends CallOptions {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createListParser } from "./listParser.ts";
+import { createListParser, type ListParserOptions } from "./listParser.ts";
 
 /** Feeds `bytes` in pieces that end at `cuts`. */
-const parse = (bytes: Buffer, cuts: readonly number[]) => {
+const parse = (bytes: Buffer, cuts: readonly number[], options: ListParserOptions = {}) => {
   const items: unknown[] = [];
-  const parser = createListParser((item) => void items.push(item));
+  const parser = createListParser((item) => void items.push(item), options);
   const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   let from = 0;
   for (const end of [...ends, bytes.length]) {
@@ -14,6 +14,13 @@ const parse = (bytes: Buffer, cuts: readonly number[]) => {
     from = end;
   }
   return { items, envelope: parser.end() };
+};
+
+/** The cut may leave some to be dropped later, so these are left out of the comparison. */
+const withoutManagedFields = (item: unknown): unknown => {
+  const { metadata, ...rest } = item as { readonly metadata?: unknown };
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) return item;
+  return { ...rest, metadata: { ...metadata, managedFields: undefined } };
 };
 
 describe("list parser", () => {
@@ -36,6 +43,44 @@ describe("list parser", () => {
         },
       ),
     );
+  });
+
+  it("cuts nothing but metadata.managedFields, whatever looks like it", () => {
+    const name = fc.constantFrom("metadata", "managedFields", "a", 'x,"managedFields":[', 'x"metadata', "é\\");
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 6 }, fc.jsonValue({ maxDepth: 1 }), name, tie("array"), tie("object")),
+      array: fc.array(tie("value"), { maxLength: 3 }),
+      object: fc.dictionary(name, tie("value"), { maxKeys: 4 }),
+    }));
+    const metadata = fc.dictionary(name, value, { maxKeys: 4 });
+    const item = fc.tuple(fc.dictionary(name, value, { maxKeys: 3 }), metadata, fc.boolean());
+    fc.assert(
+      fc.property(
+        fc.array(item, { maxLength: 4 }),
+        fc.nat(1),
+        fc.array(fc.nat(), { maxLength: 6 }),
+        (all, indent, cuts) => {
+          const items = all.map(([rest, metadata, first]) => (first ? { metadata, ...rest } : { ...rest, metadata }));
+          const list = { items, metadata: { managedFields: [1] } };
+          const found = parse(Buffer.from(JSON.stringify(list, null, indent)), cuts, { cutManagedFields: true });
+          const expected = JSON.parse(JSON.stringify(list)) as typeof list;
+          assert.deepEqual(found.envelope, { ...expected, items: [] });
+          assert.deepEqual(found.items.map(withoutManagedFields), expected.items.map(withoutManagedFields));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("cuts managedFields as the API server spells them, and keeps them unless asked", () => {
+    const managedFields = [{ manager: '}]"', fieldsV1: { 'k:{"type":"Ready"}': { ".": {} } } }];
+    const metadata = { name: "a", managedFields };
+    const bytes = Buffer.from(JSON.stringify({ items: [{ metadata, spec: { metadata } }, { metadata }] }));
+    assert.deepEqual(parse(bytes, []).items, [{ metadata, spec: { metadata } }, { metadata }]);
+    assert.deepEqual(parse(bytes, [], { cutManagedFields: true }).items, [
+      { metadata: { name: "a" }, spec: { metadata } },
+      { metadata: { name: "a" } },
+    ]);
   });
 
   it("leaves arrays of other fields and of deeper levels alone", () => {

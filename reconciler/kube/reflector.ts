@@ -5,6 +5,7 @@ import { ApiError, errorOfStatus, isExpired, isTooLargeResourceVersion, type Sta
 import type { KubeClient, WatchEvent } from "./kubeClient.ts";
 import type { KubeObject } from "./kubeObject.ts";
 import type { KubeLogger } from "./logger.ts";
+import { dropManagedFields } from "./managedFields.ts";
 import type { Resource } from "./resource.ts";
 import { afterWatch, type NextStep } from "./watchEnd.ts";
 
@@ -39,6 +40,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly resource: Resource<T>;
   readonly selection: Selection;
+  readonly withoutManagedFields: boolean;
   /**
    * Makes of each object what is kept. Done on arrival: what it drops from a large list then dies young, which the garbage
    * collector does in passing. Must not throw.
@@ -97,7 +99,7 @@ type Listed =
   | { readonly ok: false; readonly error: ApiError };
 
 const list = async <T extends KubeObject>(
-  { client, resource, selection, prepare, mirror, observer, logger }: ReflectorOptions<T>,
+  { client, resource, selection, withoutManagedFields, prepare, mirror, observer, logger }: ReflectorOptions<T>,
   from: string | undefined,
   cause: string,
   signal: AbortSignal,
@@ -108,6 +110,7 @@ const list = async <T extends KubeObject>(
       resource,
       {
         ...selection,
+        withoutManagedFields,
         signal,
         timeoutMs: listPageTimeoutMs,
         ...(from === undefined ? {} : { resourceVersion: from }),
@@ -182,10 +185,12 @@ interface Watched {
 
 /** One watch; moves `position` on with each event. */
 const watchOnce = async <T extends KubeObject>(
-  { client, resource, selection, prepare, mirror, observer, clock, random, inactivityMs }: ReflectorOptions<T>,
+  options: ReflectorOptions<T>,
   position: { resourceVersion: string },
   signal: AbortSignal,
 ): Promise<Watched> => {
+  const { client, resource, selection, mirror, observer, clock, random, inactivityMs } = options;
+  const prepare = (object: T): T => options.prepare(options.withoutManagedFields ? dropManagedFields(object) : object);
   const ended = new AbortController();
   const abort = () => ended.abort();
   signal.addEventListener("abort", abort, { once: true });

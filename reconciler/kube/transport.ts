@@ -185,11 +185,11 @@ const dispatch = ({ pool, clock, exchange, request, sink }: Dispatch): Promise<v
       reject(error);
       controller?.abort(error);
     };
-    const aborted = new ApiError({ kind: "aborted", message: `${callOf(exchange)}: aborted` });
-    const onAbort = () => fail(aborted);
+    // Made only when needed: an error costs its stack trace, which is more than the rest of a call.
+    const onAbort = () => fail(new ApiError({ kind: "aborted", message: `${callOf(exchange)}: aborted` }));
 
     if (signal?.aborted === true) {
-      reject(aborted);
+      reject(new ApiError({ kind: "aborted", message: `${callOf(exchange)}: aborted` }));
       return;
     }
     signal?.addEventListener("abort", onAbort, { once: true });

@@ -3,7 +3,6 @@ import { childNames, labels } from "../../api/names.ts";
 import {
   type Change,
   createInformer,
-  dropManagedFields,
   type Informer,
   type KubeClient,
   type KubeLogger,
@@ -61,7 +60,7 @@ export function watchEngines(options: EngineWatchOptions): EngineWatch {
     client: options.client,
     logger: options.logger,
     metrics: options.metrics,
-    transform: dropManagedFields,
+    withoutManagedFields: true,
   };
   const perNamespace = <T extends KubeObject>(resource: Resource<T>, labelSelector?: string): Family<T> =>
     new Family(
@@ -72,7 +71,6 @@ export function watchEngines(options: EngineWatchOptions): EngineWatch {
           namespace,
           name: `role_${resource.plural}`,
           indexers: { [byEngine]: engineKeysOf },
-          transform: dropManagedFields<T>,
           ...(labelSelector === undefined ? {} : { labelSelector }),
         }),
       ),
@@ -83,15 +81,12 @@ export function watchEngines(options: EngineWatchOptions): EngineWatch {
   const leaseFamily = perNamespace(leases, labels.engine);
   const setFamily = perNamespace(statefulSets, labels.engine);
   const claimFamily = perNamespace(persistentVolumeClaims, labels.engine);
-  const nodeFamily = new Family([
-    createInformer({ ...common, resource: nodes, name: "role_nodes", transform: dropManagedFields<Node> }),
-  ]);
+  const nodeFamily = new Family([createInformer({ ...common, resource: nodes, name: "role_nodes" })]);
   const classFamily = new Family([
     createInformer({
       ...common,
       resource: storageClasses,
       name: "role_storageclasses",
-      transform: dropManagedFields<StorageClass>,
     }),
   ]);
 

@@ -13,14 +13,12 @@ export type ContenderName = "ours" | "clientNode";
 /** Loads only the one that is asked for: the other must not weigh on its heap. */
 export const contenders: Readonly<Record<ContenderName, (server: string) => Promise<Contender>>> = {
   async ours(server) {
-    const { createInformer, createKubeClient, dropManagedFields, pods } = await import(
-      "../../reconciler/kube/index.ts"
-    );
+    const { createInformer, createKubeClient, pods } = await import("../../reconciler/kube/index.ts");
     const credentials = () => Promise.resolve({ headers: {}, tls: {} });
     const client = createKubeClient({ access: { server, namespace: undefined, credentials }, userAgent: "bench/1" });
     return {
       follow(onAdded, onUpdated) {
-        const informer = createInformer({ client, resource: pods, transform: dropManagedFields });
+        const informer = createInformer({ client, resource: pods, withoutManagedFields: true });
         informer.onChange((change) => {
           if (change.type === "added") onAdded();
           if (change.type === "updated") onUpdated(sentAt(change.object.metadata.annotations));

@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createInformer, createKubeClient, dropManagedFields, pods } from "../../reconciler/kube/index.ts";
+import { createInformer, createKubeClient, pods } from "../../reconciler/kube/index.ts";
 import { podCount } from "../bench/benchPod.ts";
 
 /** Records the work of each turn of the event loop: its CPU time, which a busy machine does not stretch. */
@@ -40,7 +40,7 @@ describe("informer", () => {
       stop.abort();
       return client.close();
     });
-    const informer = createInformer({ client, resource: pods, transform: dropManagedFields });
+    const informer = createInformer({ client, resource: pods, withoutManagedFields: true });
     let added = 0;
     informer.onChange(() => (added += 1));
 
