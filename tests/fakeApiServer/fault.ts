@@ -1,4 +1,4 @@
-/** What a test can make the fake API server do instead of answering. */
+/** What a test can make an API server do instead of answering. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -44,7 +44,7 @@ export type Proceed = "answered" | "work" | "workAndReset";
 export const inflict = async (fault: Fault, response: ServerResponse): Promise<Proceed> => {
   switch (fault.do) {
     case "status":
-      sendStatus(response, fault);
+      sendAnswer(response, statusAnswer(fault));
       return "answered";
     case "reset":
       response.socket?.resetAndDestroy();
@@ -71,15 +71,29 @@ export const inflict = async (fault: Fault, response: ServerResponse): Promise<P
   }
 };
 
-export const sendStatus = (response: ServerResponse, status: Extract<Fault, { readonly do: "status" }>): void => {
+/** A whole answer. */
+export interface Answer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export const sendAnswer = (response: ServerResponse, { code, headers, body }: Answer): void => {
+  response.writeHead(code, headers);
+  response.end(body);
+};
+
+/** A failure as the API server words it. */
+export const statusAnswer = (status: Omit<Extract<Fault, { readonly do: "status" }>, "do">): Answer => {
   const { code, reason = "", retryAfterSeconds, causes } = status;
-  response.writeHead(code, {
-    "content-type": "application/json",
-    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
-  });
   const details = causes === undefined ? undefined : { causes: causes.map((cause) => ({ reason: cause })) };
-  response.end(
-    JSON.stringify({
+  return {
+    code,
+    headers: {
+      "content-type": "application/json",
+      ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+    },
+    body: JSON.stringify({
       kind: "Status",
       apiVersion: "v1",
       status: "Failure",
@@ -88,5 +102,5 @@ export const sendStatus = (response: ServerResponse, status: Extract<Fault, { re
       message: `the fake API server answers ${code} ${reason}`.trim(),
       details,
     }),
-  );
+  };
 };
