@@ -18,7 +18,8 @@ export default tseslint.config(
   },
   {
     // node:test returns promises from describe/it that the runner itself awaits.
-    files: ["**/*.test.ts"],
+    // The second are suites that several test files run.
+    files: ["**/*.test.ts", "tests/informerFaults/*Faults.ts"],
     rules: {
       "@typescript-eslint/no-floating-promises": [
         "error",

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ApiClient, connectApiClient } from "./apiClient.ts";
+import { type ApiAnswer, type ApiClient, connectApiClient } from "./apiClient.ts";
 import { removeAbandoned } from "./scratchFolder.ts";
 import { type ApiServer, startApiServer } from "./startApiServer.ts";
 
@@ -23,7 +23,12 @@ describe("API server for tests", () => {
   let client: ApiClient;
 
   before(async () => {
-    server = await startApiServer({ authorization: "RBAC", users: [{ name: "guest", groups: ["guests"] }] });
+    server = await startApiServer({
+      authorization: "RBAC",
+      users: [{ name: "guest", groups: ["guests"] }],
+      // Old states are then read from etcd, where a compaction ends them.
+      flags: ["--watch-cache-sizes=configmaps#0"],
+    });
     client = await connectApiClient(server);
   });
   after(async () => {
@@ -69,6 +74,18 @@ describe("API server for tests", () => {
     await assert.rejects(client.call("GET", "/readyz"));
     await server.recover();
     assert.equal((await client.call("GET", `${configMaps}/survivor`)).status, 200);
+  });
+
+  it("forgets what was before a compaction, and keeps what is", async () => {
+    const versionOf = (answer: ApiAnswer) =>
+      (answer.body as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion;
+    const old = versionOf(await client.call("POST", configMaps, configMap("old")));
+    const present = versionOf(await client.call("POST", configMaps, configMap("present")));
+    const exactly = `${configMaps}?limit=1&resourceVersionMatch=Exact&resourceVersion=${old}`;
+    assert.equal((await client.call("GET", exactly)).status, 200);
+    await server.compact(present);
+    assert.equal((await client.call("GET", exactly)).status, 410);
+    assert.equal((await client.call("GET", `${configMaps}/old`)).status, 200);
   });
 
   it("leaves no file behind when stopped, even while paused, and can be stopped twice", async () => {

@@ -23,7 +23,14 @@ export interface VirtualClock extends Clock {
 const settleTurns = 60;
 const patienceMs = 10_000;
 
-export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000Z")): VirtualClock => {
+export interface VirtualClockOptions {
+  readonly wallStart?: Date;
+  /** Resolves once a server outside this process has answered what it was asked; asked before any time passes. */
+  readonly settled?: () => Promise<void>;
+}
+
+export const createVirtualClock = (options: VirtualClockOptions = {}): VirtualClock => {
+  const { wallStart = new Date("2026-01-01T00:00:00.000Z"), settled } = options;
   interface Waiting {
     readonly at: number;
     readonly callback: () => void;
@@ -32,6 +39,9 @@ export const createVirtualClock = (wallStart = new Date("2026-01-01T00:00:00.000
   let now = 0;
 
   const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
+    if (settled === undefined) return;
+    await settled();
     for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
   };
   const nextDue = (until: number): Waiting | undefined => {
