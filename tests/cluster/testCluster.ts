@@ -1,7 +1,12 @@
 import type { TradingEngineSpecInput } from "../../api/tradingEngine/index.ts";
 import { defaultOperatorNamespace } from "../../infra/operator.ts";
 import { type ClusterLayout, type ClusterName, clusterLayout, clusterNumbers } from "../../local/cluster/layout.ts";
-import { createKubeClient, type KubeClient, loadClusterAccess } from "../../reconciler/kube/index.ts";
+import {
+  type ClusterAccess,
+  createKubeClient,
+  type KubeClient,
+  loadClusterAccess,
+} from "../../reconciler/kube/index.ts";
 import {
   applyEngine,
   deleteEngine,
@@ -13,6 +18,7 @@ import {
 
 /** A running cluster with the platform installed, as the environment describes it. */
 export interface TestCluster {
+  readonly access: ClusterAccess;
   readonly client: KubeClient;
   /** Where the tests' engines live. */
   readonly namespace: string;
@@ -32,6 +38,7 @@ export async function connectTestCluster(env: Environment = process.env): Promis
   const context = env["EK_CONTEXT"];
   const access = await loadClusterAccess(context === undefined ? {} : { context });
   return {
+    access,
     client: createKubeClient({ access, userAgent: "enginekeeper-test" }),
     namespace: env["EK_NAMESPACE"] ?? "trading",
     operatorNamespace: env["EK_OPERATOR_NAMESPACE"] ?? defaultOperatorNamespace,
