@@ -88,7 +88,7 @@ class ListReader implements ListParser {
   private inItems = false;
   private inMetadata = false;
   private cutting = false;
-  /** Bytes that are kept and not yet read: of the envelope, or of items. */
+  /** Bytes that are kept and not yet read: of the envelope, or an array of items without its end. */
   private pending = Buffer.allocUnsafe(firstPendingBytes);
   private pendingLength = 0;
   /** How many of these are complete items, and where the last item begins. */
@@ -132,7 +132,8 @@ class ListReader implements ListParser {
       // Between the items of the last piece and this one there are only a comma and blanks.
       if (this.completeLength === 0) {
         this.from = i;
-        this.pendingLength = 0;
+        this.pending[0] = openBracket;
+        this.pendingLength = 1;
       }
       this.itemStart = this.pendingLength + i - this.from;
     } else if (this.depth === metadataDepth) {
@@ -169,7 +170,8 @@ class ListReader implements ListParser {
 
   private keepUntil(chunk: Buffer, to: number): void {
     const length = this.pendingLength + to - this.from;
-    if (length > this.pending.length) {
+    // One byte more: for the bracket that makes an array of the items.
+    if (length >= this.pending.length) {
       const larger = Buffer.allocUnsafe(2 * length);
       this.pending.copy(larger, 0, 0, this.pendingLength);
       this.pending = larger;
@@ -187,12 +189,14 @@ class ListReader implements ListParser {
   /** All complete items at once: that is less work than one by one. */
   private readItems(): void {
     if (this.completeLength === 0) return;
-    const items = JSON.parse(`[${this.pending.toString("utf8", 0, this.completeLength)}]`) as unknown[];
+    // What stood there was a comma or a blank at most.
+    this.pending[this.completeLength] = closeBracket;
+    const items = JSON.parse(this.pending.toString("utf8", 0, this.completeLength + 1)) as unknown[];
     const rest = this.depth > itemsDepth ? this.pendingLength - this.itemStart : 0;
-    this.pending.copy(this.pending, 0, this.itemStart, this.itemStart + rest);
-    this.pendingLength = rest;
+    this.pending.copy(this.pending, 1, this.itemStart, this.itemStart + rest);
+    this.pendingLength = 1 + rest;
     this.completeLength = 0;
-    this.itemStart = 0;
+    this.itemStart = 1;
     for (const item of items) this.onItem(item);
   }
 }

@@ -12,6 +12,8 @@ import { percentile } from "./report.ts";
 /** One run of one contender. */
 export interface Figures {
   readonly listMs: number;
+  /** CPU time of the list in all threads: what it costs, however busy the machine is. */
+  readonly listCpuMs: number;
   readonly longestBlockMs: number;
   readonly heapMb: number;
   readonly requestsPerSecond: number;
@@ -39,6 +41,7 @@ const measure = async (name: ContenderName, server: string): Promise<Figures> =>
 
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
+  const cpuBefore = process.cpuUsage();
   const started = performance.now();
   const following = contender.follow(
     () => {
@@ -51,6 +54,7 @@ const measure = async (name: ContenderName, server: string): Promise<Figures> =>
   );
   await Promise.all([following, allAdded.promise]);
   const listMs = performance.now() - started;
+  const listCpu = process.cpuUsage(cpuBefore);
   // The last block ends only with this turn of the loop.
   await new Promise((resolve) => setTimeout(resolve, 20));
   delay.disable();
@@ -66,6 +70,7 @@ const measure = async (name: ContenderName, server: string): Promise<Figures> =>
 
   return {
     listMs,
+    listCpuMs: (listCpu.user + listCpu.system) / 1000,
     longestBlockMs: delay.max / 1e6,
     heapMb: heapAfter - heapBefore,
     requestsPerSecond: (requestCount * 1000) / requestsMs,

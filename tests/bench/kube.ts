@@ -12,6 +12,7 @@ const runDeadlineMs = 120_000;
 
 const measures: readonly (Measure & { readonly of: (figures: Figures) => number })[] = [
   { name: "list-10k-pods", unit: "ms", better: "less", of: (figures) => figures.listMs },
+  { name: "list-cpu", unit: "ms", better: "less", of: (figures) => figures.listCpuMs },
   { name: "longest-block", unit: "ms", better: "less", of: (figures) => figures.longestBlockMs },
   { name: "heap-10k-pods", unit: "MB", better: "less", of: (figures) => figures.heapMb },
   { name: "requests-per-second", unit: "1/s", better: "more", of: (figures) => figures.requestsPerSecond },
@@ -23,8 +24,7 @@ const measures: readonly (Measure & { readonly of: (figures: Figures) => number 
 export const benchKube = async (): Promise<BenchReport> => {
   const server = fork(scriptNamed("podServer.ts"));
   try {
-    const { port } = (await messageOf(server)) as { readonly port: number };
-    const url = `http://127.0.0.1:${port}`;
+    const { url } = (await messageOf(server)) as { readonly url: string };
     const figures: Record<ContenderName, Figures[]> = { ours: [], clientNode: [] };
     for (let round = 0; round < rounds; round++) {
       figures.ours.push(await runContender("ours", url, server));

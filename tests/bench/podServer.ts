@@ -1,13 +1,21 @@
 /**
  * A process that serves 10,000 Pods as an API server does, from bytes made beforehand, so that what is measured is the
- * client. Tells its parent `{port}`, and sends so many changes to all watches when told `{changes}`.
+ * client. Over TLS, which an API server always has. Tells its parent `{url}`, and sends so many changes to all watches when told `{changes}`.
  */
-import { createServer, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { run } from "../../local/process/run.ts";
 import { benchPod, podCount, sentAtAnnotation } from "./benchPod.ts";
 
 const betweenChangesMs = 5;
+
+/** A key and a certificate that it signed itself, in one PEM: contenders do not verify it. */
+const newIdentity = (): Promise<string> => {
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-keyout", "-"];
+  return run("openssl", ["req", "-x509", "-subj", "/CN=127.0.0.1", "-days", "1", ...key, "-out", "-"]);
+};
 
 const pods = Array.from({ length: podCount }, (_, i) => benchPod(i, String(i + 1)));
 const list = Buffer.from(
@@ -22,7 +30,8 @@ const list = Buffer.from(
 const one = Buffer.from(JSON.stringify(pods[0]));
 const watches = new Set<ServerResponse>();
 
-const server = createServer((request, response) => {
+const identity = await newIdentity();
+const server = createServer({ key: identity, cert: identity }, (request, response) => {
   const url = new URL(request.url ?? "/", "http://bench");
   response.writeHead(200, { "content-type": "application/json" });
   if (url.searchParams.has("watch")) {
@@ -47,5 +56,5 @@ const sendChanges = async (count: number): Promise<void> => {
 process.on("message", (message: { readonly changes: number }) => void sendChanges(message.changes));
 server.listen(0, "127.0.0.1", () => {
   // A listening TCP server has a port; only one on a pipe would answer a string.
-  process.send?.({ port: (server.address() as AddressInfo).port });
+  process.send?.({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
 });
