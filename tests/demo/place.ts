@@ -84,16 +84,9 @@ const foreignPlace = async (repository: string, cluster: ForeignCluster): Promis
 };
 
 /** The place as an earlier run left it, to take down what was installed there; null when there is nothing. */
-export const findPlace = async (repository: string, target: Target): Promise<Place | null> => {
-  switch (target.kind) {
-    case "embedded":
-      return null;
-    case "kind":
-      return null;
-    case "context":
-      return await foreignPlace(repository, target);
-  }
-};
+export const findPlace = async (repository: string, target: Target): Promise<Place | null> =>
+  // A cluster that was made for the demo goes as a whole.
+  target.kind === "context" ? await foreignPlace(repository, target) : null;
 
 /** Removes what {@link preparePlace} made. */
 export const removePlace = async (target: Target): Promise<void> => {
