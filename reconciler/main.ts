@@ -60,7 +60,6 @@ async function run(settings: Settings, stop: AbortSignal): Promise<"stopped" | "
     clock,
     newId: randomUUID,
     shapeOf: (key) => shape.lastResult(key),
-    requestRepair: (key) => shape.request(key, "Failover"),
     openWatch: (onChange) => watchEngines({ client, namespaces, logger, metrics: kubeMetrics, onChange }),
   });
   const shape = createShapeLane({

@@ -16,7 +16,6 @@ class Scene {
   readonly published: TradingEngineStatus[] = [];
   readonly warnings: string[] = [];
   readonly failedSteps: string[] = [];
-  repairs = 0;
   statusResets = 0;
   passes = 0;
   isLeading: boolean;
@@ -43,9 +42,6 @@ class Scene {
         },
       },
       shapeOf: () => undefined,
-      requestRepair: () => {
-        this.repairs += 1;
-      },
       announce: (announcement) => this.announced.push(announcement),
       metrics: {
         electionEnded: (election) => this.elections.push(election),
@@ -101,7 +97,6 @@ describe("the loop of an engine", () => {
     assert.equal(scene.engine.lease.epoch, 1);
     assert.equal(scene.engine.roles.get("te-0"), "primary");
     assert.deepEqual(scene.reasons().slice(0, 1), ["PrimaryElected"]);
-    assert.equal(scene.repairs, 0, "nothing broke");
     const made = scene.engine.stepsMade;
     await scene.passed(3);
     assert.equal(scene.engine.stepsMade, made, "a healthy engine costs no call and no write");
@@ -120,7 +115,6 @@ describe("the loop of an engine", () => {
     );
     assert.equal(typeof scene.elections[1]?.phases?.["totalMs"], "number");
     assert.ok(scene.reasons().includes("FailoverStarted") && scene.reasons().includes("FailoverCompleted"));
-    assert.equal(scene.repairs, 1);
     const { from, to, reason, epoch } = scene.published.at(-1)?.lastFailover ?? {};
     assert.deepEqual({ from, to, reason, epoch }, { from: "te-0", to: "te-1", reason: "ProcessExited", epoch: 2 });
   });
@@ -146,7 +140,6 @@ describe("the loop of an engine", () => {
     scene.engine.lease = { ...lease, holder: "" };
     await scene.until(() => scene.engine.lease?.holder === "te-0");
     assert.equal(scene.engine.lease.epoch, 1, "no new epoch");
-    assert.equal(scene.repairs, 1);
   });
 
   it("moves the primary where a person asks, and takes the request off", async (t) => {

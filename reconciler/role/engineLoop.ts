@@ -47,8 +47,6 @@ export interface EngineLoopOptions {
   readonly worldOf: (uid: string) => ActWorld;
   readonly status: Pick<StatusWriter, "current" | "offer" | "reset">;
   readonly shapeOf: () => ShapeView | undefined;
-  /** Asks the shape lane to repair what a failover broke. */
-  readonly requestRepair: () => void;
   readonly announce: (announcement: Announcement) => void;
   readonly metrics: Pick<RoleMetrics, "electionEnded" | "stepFailed">;
   readonly logger: LoopLogger;
@@ -184,15 +182,13 @@ export class EngineLoop {
     return this.#pacing.failed(plan.cause, now());
   }
 
-  /** Whoever began this election did not live to see its end: its phases are not known, the repair is still owed. */
+  /** Whoever began this election did not live to see its end: its phases are not known. */
   #afterRecording({ primary, epoch }: RecordPlan): void {
-    const { wall, requestRepair } = this.#options;
-    this.#lastFailover = { time: wall().toISOString(), to: primary, reason: "Resumed", epoch };
-    requestRepair();
+    this.#lastFailover = { time: this.#options.wall().toISOString(), to: primary, reason: "Resumed", epoch };
   }
 
   #afterElection(plan: ElectionPlan, outcome: ElectionOutcome & { readonly kind: "elected" }): number {
-    const { announce, now, wall, requestRepair } = this.#options;
+    const { announce, now, wall } = this.#options;
     const { primary, epoch, phases } = outcome;
     this.#pacing.succeeded();
     this.#expected.expect(epoch, primary, now());
@@ -206,8 +202,6 @@ export class EngineLoop {
     };
     if (plan.cause === "WriteStalled") this.#lastStallFailoverAt = now();
     announceElected(plan, outcome).forEach(announce);
-    // Planned or not, `up` records who leads; after a first election there is nothing to repair and nobody led before.
-    if (kindOf(plan.cause) !== "first") requestRepair();
     return cacheLagMs;
   }
 

@@ -22,7 +22,6 @@ export interface RoleLaneOptions {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly shapeOf: (key: string) => ShapeView | undefined;
-  readonly requestRepair: (key: string) => void;
   /** Opens the local copies; `onChange` is told the key of each engine that changed. */
   readonly openWatch: (onChange: (key: string) => void) => EngineWatch;
 }
@@ -140,7 +139,6 @@ function buildLoop(
     }),
     status,
     shapeOf: () => options.shapeOf(id),
-    requestRepair: () => options.requestRepair(id),
     announce: (announcement) => {
       const regarding = observer.object();
       if (regarding !== undefined) events.event({ regarding, ...announcement });

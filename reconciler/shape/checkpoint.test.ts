@@ -6,6 +6,7 @@ import {
   emptyCheckpoint,
   encryptionSalt,
   parseCheckpoint,
+  recordedEpoch,
   sameState,
 } from "./checkpoint.ts";
 
@@ -32,6 +33,18 @@ describe("checkpoint", () => {
     assert.equal(encryptionSalt(withLatest({ secrets_providers: { type: "passphrase", state: { salt } } })), salt);
     assert.equal(encryptionSalt(withLatest({ secrets_providers: { type: "awskms", state: { salt } } })), undefined);
   });
+
+  const stackWith = (outputs: object) => withLatest({ resources: [{ type: "pulumi:pulumi:Stack", outputs }] });
+  const epochs: readonly [string, Checkpoint | undefined, number][] = [
+    ["no state", undefined, 0],
+    ["a stack that was never updated", emptyCheckpoint("s"), 0],
+    ["a stack without outputs", withLatest({ resources: [{ type: "pulumi:pulumi:Stack" }] }), 0],
+    ["a stack that was updated in epoch 3", stackWith({ epoch: 3, primary: "btc-usdt-1" }), 3],
+    ["outputs of another program", stackWith({ epoch: "3" }), 0],
+  ];
+  for (const [what, checkpoint, epoch] of epochs) {
+    it(`tells epoch ${epoch} of ${what}`, () => assert.equal(recordedEpoch(checkpoint), epoch));
+  }
 
   it("is cleaned of paths of this machine and of unfinished operations", () => {
     const dirty = withLatest({

@@ -72,6 +72,13 @@ const withoutOrder = (value: unknown, key = ""): unknown => {
   );
 };
 
+/** The epoch that the stack's outputs tell of; 0 before there was one. */
+export const recordedEpoch = (checkpoint: Checkpoint | undefined): number => {
+  const stack = checkpoint?.checkpoint.latest?.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
+  const outputs = stack?.["outputs"] as { readonly epoch?: unknown } | undefined;
+  return typeof outputs?.epoch === "number" ? outputs.epoch : 0;
+};
+
 /**
  * The salt that the passphrase was stretched with. It must be put back into the stack's settings: Pulumi would make a
  * new one, which costs a second key derivation and rewrites every secret in the state.

@@ -2,6 +2,7 @@
 import { fieldManagers } from "../../api/names.ts";
 import type { TradingEngine } from "../../api/tradingEngine/index.ts";
 import { isNotFound, type KubeClient, type KubeObject, keyOf, refOfKey } from "../kube/index.ts";
+import { recordedEpoch } from "./checkpoint.ts";
 import { type ChildWatch, childResources, hashesOf, hashOfOwn } from "./childWatch.ts";
 import { describeDrift } from "./driftReport.ts";
 import { omit } from "./omit.ts";
@@ -45,6 +46,8 @@ export const convergeShape = async (
     hasState: stored.checkpoint !== undefined,
     observed: hashesOf(children),
     lastRunFailed: last !== undefined && last.result !== "succeeded",
+    epoch: engine.status?.epoch ?? 0,
+    recordedEpoch: recordedEpoch(stored.checkpoint),
   };
   const { decision, drift } = await decideOnFacts(context.client, metadata.namespace, snapshot);
   switch (decision.kind) {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Change, NamespacedObject } from "../kube/index.ts";
 import { followEngines, reasonOf } from "./followEngines.ts";
 
-const engine = (generation: number, deletionTimestamp?: string): NamespacedObject => ({
+const engine = (generation: number, deletionTimestamp?: string, epoch = 1) => ({
   apiVersion: "enginekeeper.dev/v1alpha1",
   kind: "TradingEngine",
   metadata: {
@@ -15,6 +15,7 @@ const engine = (generation: number, deletionTimestamp?: string): NamespacedObjec
     generation,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   },
+  status: { epoch },
 });
 const same = engine(1);
 
@@ -23,6 +24,7 @@ const cases: readonly [string, Change<NamespacedObject>, string | undefined][] =
   ["new", { type: "added", object: engine(1), initial: false }, "Created"],
   ["another spec", { type: "updated", old: engine(1), object: engine(2) }, "SpecChanged"],
   ["only status or metadata", { type: "updated", old: engine(1), object: engine(1) }, undefined],
+  ["another primary", { type: "updated", old: engine(1), object: engine(1, undefined, 2) }, "Failover"],
   ["told again", { type: "updated", old: same, object: same }, "Resync"],
   ["to be deleted", { type: "updated", old: engine(1), object: engine(2, "2026-01-01T00:00:00Z") }, "Deleted"],
   ["gone", { type: "deleted", object: engine(1), finalStateUnknown: false }, "Deleted"],

@@ -2,8 +2,11 @@ import type { Change, Informer, NamespacedObject } from "../kube/index.ts";
 import { objectKey } from "../kube/index.ts";
 import type { EngineKey, ShapeReason } from "./shapeResult.ts";
 
-/** Why a change of a TradingEngine concerns its shape; `undefined` when it does not, as all changes of status. */
-export const reasonOf = (change: Change<NamespacedObject>): ShapeReason | undefined => {
+/** A TradingEngine as far as its informer is relied on: what clients wrote is checked where it is used. */
+type WatchedEngine = NamespacedObject & { readonly status?: { readonly epoch?: unknown } };
+
+/** Why a change of a TradingEngine concerns its shape; `undefined` when it does not, as of status but for the epoch. */
+export const reasonOf = (change: Change<WatchedEngine>): ShapeReason | undefined => {
   switch (change.type) {
     case "added":
       return change.initial ? "Resync" : "Created";
@@ -11,7 +14,8 @@ export const reasonOf = (change: Change<NamespacedObject>): ShapeReason | undefi
       const { old, object } = change;
       if (old === object) return "Resync";
       if (object.metadata.deletionTimestamp !== undefined) return "Deleted";
-      return old.metadata.generation === object.metadata.generation ? undefined : "SpecChanged";
+      if (old.metadata.generation !== object.metadata.generation) return "SpecChanged";
+      return old.status?.epoch === object.status?.epoch ? undefined : "Failover";
     }
     case "deleted":
       return "Deleted";

@@ -11,6 +11,8 @@ const settled: ShapeSnapshot = {
   hasState: true,
   observed: { "Service/a": "s1", "StatefulSet/a": "t1", "Service/foreign": "x" },
   lastRunFailed: false,
+  epoch: 1,
+  recordedEpoch: 1,
 };
 
 const run = (reason: string, refresh: boolean, drifted: readonly string[] = []) => ({
@@ -68,12 +70,33 @@ const cases: readonly { readonly title: string; readonly change: Partial<ShapeSn
   },
   {
     title: "a failover that broke nothing is still recorded",
-    change: { reason: "Failover" },
+    change: { reason: "Failover", epoch: 2 },
+    then: run("Failover", false),
+  },
+  {
+    title: "a failover whose daemon died before its `up` is recorded by the next one",
+    change: { reason: "Resync", epoch: 3 },
+    then: run("Failover", false),
+  },
+  {
+    title: "a failover whose `up` another reason already brought",
+    change: { reason: "Failover", epoch: 2, recordedEpoch: 2 },
+    then: unchanged,
+  },
+  { title: "a first election", change: { reason: "Failover", recordedEpoch: 0 }, then: unchanged },
+  {
+    title: "epochs that began anew, as after a lost Lease",
+    change: { reason: "Failover", epoch: 1, recordedEpoch: 7 },
+    then: unchanged,
+  },
+  {
+    title: "an edit on top of a failover",
+    change: { reason: "SpecChanged", wanted: "w2", epoch: 2 },
     then: run("Failover", false),
   },
   {
     title: "a failover that cost a volume",
-    change: { reason: "Failover", observed: { "Service/a": "s1" } },
+    change: { reason: "Failover", epoch: 2, observed: { "Service/a": "s1" } },
     then: run("Failover", true, ["StatefulSet/a"]),
   },
   { title: "a person asks", change: { reason: "Requested" }, then: run("Requested", false) },

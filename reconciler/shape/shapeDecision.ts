@@ -16,6 +16,9 @@ export interface ShapeSnapshot {
   readonly observed: Readonly<Record<string, string>>;
   /** The last run failed, so the state may be behind the cluster. */
   readonly lastRunFailed: boolean;
+  /** Epoch of the engine now, and the one that the stack's outputs tell of. */
+  readonly epoch: number;
+  readonly recordedEpoch: number;
 }
 
 export type ShapeDecision =
@@ -37,15 +40,17 @@ export const decideShape = (snapshot: ShapeSnapshot): ShapeDecision => {
     return { kind: "run", reason: firstReason(reason), refresh: snapshot.hasState, drifted: [] };
   }
   const drifted = differingChildren(record, snapshot.observed);
+  // Compared and not announced: a daemon that dies between a change of primary and its `up` leaves it to the next one.
+  // After a first election there is nothing to repair, and nobody led before.
+  const failedOver = snapshot.epoch > Math.max(snapshot.recordedEpoch, 1);
   // An update of a child that is gone fails, and one of a child that was edited may leave the edit: read first.
   const refresh = drifted.length > 0 || lastRunFailed;
   if (snapshot.wanted !== record.wanted) {
-    return { kind: "run", reason: reason === "Failover" ? reason : "SpecChanged", refresh, drifted };
+    return { kind: "run", reason: failedOver ? "Failover" : "SpecChanged", refresh, drifted };
   }
-  // Asked for by name (a failover is recorded in the stack's outputs even when it broke nothing), or not known to have
-  // ended well.
-  if (reason === "Failover" || reason === "Requested" || lastRunFailed)
-    return { kind: "run", reason, refresh, drifted };
+  // A failover is recorded in the stack's outputs even when it broke nothing.
+  if (failedOver) return { kind: "run", reason: "Failover", refresh, drifted };
+  if (reason === "Requested" || lastRunFailed) return { kind: "run", reason, refresh, drifted };
   if (drifted.length === 0) return { kind: "nothing", why: "Unchanged" };
   return snapshot.driftPolicy === "Report"
     ? { kind: "report", drifted }

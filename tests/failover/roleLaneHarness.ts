@@ -20,8 +20,6 @@ import type { LocalPods } from "./localPods.ts";
 const [namespace = ""] = testCluster.split("/");
 
 export interface RunningLane {
-  /** Engines for which a repair was asked, in order. */
-  readonly repairs: readonly string[];
   /** Ends the lane as a killed process would leave it: at whatever point it is. */
   stop(): Promise<void>;
 }
@@ -35,7 +33,6 @@ export function startRoleLane(test: TestContext, api: FakeApiServer, pods: Local
   const client = createKubeClient({ access: api.access, userAgent: "role-lane-test", metrics: kubeMetrics });
   const engines = createEngineClient();
   const events = createEventRecorder({ client, component: "test", instance: "test" });
-  const repairs: string[] = [];
   const lane = createRoleLane({
     client,
     engines,
@@ -46,7 +43,6 @@ export function startRoleLane(test: TestContext, api: FakeApiServer, pods: Local
     clock: systemClock,
     newId: randomUUID,
     shapeOf: () => undefined,
-    requestRepair: (key) => repairs.push(key),
     openWatch: (onChange) =>
       watchEngines({ client, namespaces: [namespace], logger: silentLogger, metrics: kubeMetrics, onChange }),
   });
@@ -63,5 +59,5 @@ export function startRoleLane(test: TestContext, api: FakeApiServer, pods: Local
   };
   const stopOnce = (): Promise<void> => (stopped ??= stop());
   test.after(stopOnce);
-  return { repairs, stop: stopOnce };
+  return { stop: stopOnce };
 }
