@@ -1,11 +1,11 @@
 /** Entry of the reference matching engine. Settings come from the TE_* environment, see process/config.ts. */
 import { writeFileSync } from "node:fs";
 
-import { monotonicClock } from "./process/clock.ts";
 import { readConfig } from "./process/config.ts";
 import { Engine } from "./process/engine.ts";
 import { exitCodes, FatalError } from "./process/exit.ts";
 import { createLog, type Log, messageOf } from "./process/log.ts";
+import { machine } from "./process/machine.ts";
 
 /** Ends the process with the code of `error`, and leaves the reason where Kubernetes shows it. */
 const die = (error: unknown, log: Log): never => {
@@ -20,7 +20,7 @@ const die = (error: unknown, log: Log): never => {
 
 const run = async (log: Log): Promise<void> => {
   const config = readConfig(process.env);
-  const engine = new Engine({ config, clock: monotonicClock, log, onFailure: (error) => die(error, log) });
+  const engine = new Engine({ ...machine, config, log, onFailure: (error) => die(error, log) });
   const started = engine.start();
   let stopping = false;
   const stop = (signal: string): void => {

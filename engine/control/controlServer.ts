@@ -5,9 +5,11 @@ import { readJournal } from "../journal/journalReader.ts";
 import type { JournalRecord } from "../journal/record.ts";
 import type { ListenAddress } from "../process/config.ts";
 import { readBody } from "../process/httpBody.ts";
+import { listen } from "../process/listen.ts";
 import { messageOf } from "../process/log.ts";
 import { type ProblemBody, problemOf, Refusal } from "../replica/refusal.ts";
-import { listen, sameSecret } from "../replication/replicationServer.ts";
+import { sameSecret } from "../replication/replicationServer.ts";
+import { nodeDisk } from "../storage/nodeDisk.ts";
 import type { MainThreadClient } from "./mainThreadClient.ts";
 import type { Answer, ControlThreadData, HashAnswer } from "./messages.ts";
 import { isPrimary, isStandby, livez, type ProbeAnswer, readyz, startupz } from "./probes.ts";
@@ -182,7 +184,12 @@ export class ControlServer {
       return;
     }
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
-    for await (const batch of readJournal(join(this.#options.dataDir, "journal"), fromSeq, Number(answer.body))) {
+    for await (const batch of readJournal(
+      nodeDisk,
+      join(this.#options.dataDir, "journal"),
+      fromSeq,
+      Number(answer.body),
+    )) {
       const open = response.write(batch.records.map(journalLine).join(""));
       if (!open && !response.destroyed)
         await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));

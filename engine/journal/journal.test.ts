@@ -5,10 +5,10 @@ import { describe, it } from "node:test";
 
 import { monotonicClock } from "../process/clock.ts";
 import { FatalError } from "../process/exit.ts";
+import { nodeDisk } from "../storage/nodeDisk.ts";
 import { batch, epochStart, orders } from "../testing/records.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
 import { type Journal, openJournal } from "./journal.ts";
-import { readJournal } from "./journalReader.ts";
 import { encodeSyncMark, type JournalRecord, type Position } from "./record.ts";
 import { listSegments } from "./segmentFiles.ts";
 
@@ -22,6 +22,7 @@ const openAt = async (dataDir: string, segmentBytes?: number): Promise<Opened> =
   const recovered: JournalRecord[] = [];
   const durable: Position[] = [];
   const journal = await openJournal({
+    disk: nodeDisk,
     dataDir,
     clock: monotonicClock,
     ...(segmentBytes === undefined ? {} : { segmentBytes }),
@@ -47,7 +48,7 @@ const write = async (dataDir: string, count: number, perBatch = 3, segmentBytes?
 };
 
 const segmentPaths = async (dataDir: string): Promise<string[]> =>
-  (await listSegments(join(dataDir, "journal"))).map(({ path }) => path);
+  (await listSegments(nodeDisk, join(dataDir, "journal"))).map(({ path }) => path);
 
 const lastSegment = async (dataDir: string): Promise<string> => (await segmentPaths(dataDir)).at(-1) ?? "";
 
@@ -94,7 +95,7 @@ describe("the journal", () => {
     const { journal, recovered } = await openAt(dataDir, 500);
     assert.deepEqual(seqsOf(recovered), upTo(40));
     const read: number[] = [];
-    for await (const piece of readJournal(journal.dir, 11, 33)) read.push(...seqsOf(piece.records));
+    for await (const piece of journal.read(11, 33)) read.push(...seqsOf(piece.records));
     assert.deepEqual(read, upTo(33).slice(10));
     await journal.close();
   });

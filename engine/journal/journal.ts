@@ -1,16 +1,18 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Clock } from "../process/clock.ts";
 import { diskFailure, FatalError } from "../process/exit.ts";
-import { syncDirectory, writeDurably } from "../storage/durableFile.ts";
+import type { Disk, DiskFile } from "../storage/disk.ts";
+import { writeDurably } from "../storage/durableFile.ts";
 import { type EpochEntry, type EpochTable, epochAt, epochEntryOf } from "./epochTable.ts";
+import { readJournal } from "./journalReader.ts";
 import { encodeSyncMark, entryLength, type JournalRecord, type Position, readEntry } from "./record.ts";
 import type { RecordBatch } from "./recordBatch.ts";
 import { type RecoveredSegment, recoverJournal } from "./recovery.ts";
 import { createSegment, segmentHeaderBytes } from "./segmentFiles.ts";
 
 export interface JournalOptions {
+  readonly disk: Disk;
   readonly dataDir: string;
   readonly clock: Clock;
   /** A segment that has grown beyond this is followed by a new one. */
@@ -45,21 +47,22 @@ const defaultSegmentBytes = 64 * 1024 * 1024;
 
 /** Opens the journal of a data directory and reads it. Throws {@link FatalError} when it cannot be trusted. */
 export const openJournal = async (options: JournalOptions): Promise<Journal> => {
+  const { disk } = options;
   const dir = join(options.dataDir, "journal");
   const cutDir = join(options.dataDir, "cut-tails");
   try {
-    await mkdir(dir, { recursive: true });
-    await mkdir(cutDir, { recursive: true });
-    await syncDirectory(options.dataDir);
+    await disk.makeDirectory(dir);
+    await disk.makeDirectory(cutDir);
+    await disk.syncDirectory(options.dataDir);
     const epochs: EpochEntry[] = [];
-    const { segments, last } = await recoverJournal(dir, (record) => {
+    const { segments, last } = await recoverJournal(disk, dir, (record) => {
       const entry = epochEntryOf(record);
       if (entry !== null) epochs.push(entry);
       options.onRecovered(record);
     });
-    const active = segments.at(-1) ?? { ...(await createSegment(dir, 1)), bytes: segmentHeaderBytes };
-    const cutTails = (await readdir(cutDir)).length;
-    const file = await open(active.path, "r+");
+    const active = segments.at(-1) ?? { ...(await createSegment(disk, dir, 1)), bytes: segmentHeaderBytes };
+    const cutTails = (await disk.readDirectory(cutDir)).length;
+    const file = await disk.open(active.path, "write");
     return new Journal(
       { dir, cutDir, cutTails, epochs, last, file, segments: [...segments.slice(0, -1), active] },
       options,
@@ -75,7 +78,7 @@ interface JournalState {
   readonly cutTails: number;
   readonly epochs: readonly EpochEntry[];
   readonly last: Position;
-  readonly file: FileHandle;
+  readonly file: DiskFile;
   readonly segments: readonly RecoveredSegment[];
 }
 
@@ -85,10 +88,11 @@ interface JournalState {
  */
 export class Journal {
   readonly dir: string;
+  readonly #disk: Disk;
   readonly #cutDir: string;
   readonly #options: JournalOptions;
   readonly #segments: OpenSegment[];
-  #file: FileHandle;
+  #file: DiskFile;
   #epochs: EpochEntry[];
   #cutTails: number;
   #last: Position;
@@ -100,6 +104,7 @@ export class Journal {
   #lastSyncAt: number;
 
   constructor(state: JournalState, options: JournalOptions) {
+    this.#disk = options.disk;
     this.dir = state.dir;
     this.#cutDir = state.cutDir;
     this.#cutTails = state.cutTails;
@@ -150,6 +155,11 @@ export class Journal {
     this.#flushing ??= this.#flush();
   }
 
+  /** The records `fromSeq` to `toSeq`, which must be durable; see {@link readJournal}. */
+  read(fromSeq: number, toSeq: number): AsyncGenerator<RecordBatch> {
+    return readJournal(this.#disk, this.dir, fromSeq, toSeq);
+  }
+
   /** Resolves with the durable position once everything appended so far is durable. */
   async flushed(): Promise<Position> {
     while (this.#flushing !== null) await this.#flushing;
@@ -197,12 +207,9 @@ export class Journal {
     this.#pendingSince = start;
     const segment = await this.#segmentToWrite();
     const buffers = [encodeSyncMark(this.#durable), ...batches.map((batch) => batch.bytes)];
-    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-    const { bytesWritten } = await this.#file.writev(buffers, segment.bytes);
-    // A write that stops short does not say why; asking for the rest does.
-    if (bytesWritten < length) await this.#writeRest(Buffer.concat(buffers), bytesWritten, segment.bytes);
-    await this.#file.datasync();
-    segment.bytes += length;
+    await this.#file.write(buffers, segment.bytes);
+    await this.#file.sync();
+    segment.bytes += buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     const end = this.#options.clock();
     this.#pendingSince = null;
     this.#lastSyncAt = end;
@@ -210,20 +217,15 @@ export class Journal {
     this.#options.onDurable(this.#durable, end - start);
   }
 
-  async #writeRest(bytes: Buffer, written: number, position: number): Promise<void> {
-    let done = written;
-    while (done < bytes.length) {
-      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
-      done += bytesWritten;
-    }
-  }
-
   async #segmentToWrite(): Promise<OpenSegment> {
     const active = this.#activeSegment();
     if (active.bytes < (this.#options.segmentBytes ?? defaultSegmentBytes)) return active;
-    const created = { ...(await createSegment(this.dir, this.#durable.seq + 1)), bytes: segmentHeaderBytes };
+    const created = {
+      ...(await createSegment(this.#disk, this.dir, this.#durable.seq + 1)),
+      bytes: segmentHeaderBytes,
+    };
     await this.#file.close();
-    this.#file = await open(created.path, "r+");
+    this.#file = await this.#disk.open(created.path, "write");
     this.#segments.push(created);
     return created;
   }
@@ -239,18 +241,18 @@ export class Journal {
     const segment = this.#segments[kept];
     if (segment === undefined) throw new Error(`no segment holds record ${seq + 1}`);
     const later = this.#segments.slice(kept + 1);
-    const content = (await readFile(segment.path)).subarray(0, segment.bytes);
+    const content = (await this.#disk.readFile(segment.path)).subarray(0, segment.bytes);
     const end = endOfRecord(content, seq);
     const tail = [content.subarray(end)];
-    for (const { path } of later) tail.push((await readFile(path)).subarray(segmentHeaderBytes));
+    for (const { path } of later) tail.push((await this.#disk.readFile(path)).subarray(segmentHeaderBytes));
     const cut = await this.#keepAside(seq + 1, Buffer.concat(tail));
     // The newest first: a crash in between leaves a shorter, but gap-free history.
-    for (const { path } of later.toReversed()) await rm(path);
+    for (const { path } of later.toReversed()) await this.#disk.remove(path);
     await this.#file.close();
-    this.#file = await open(segment.path, "r+");
+    this.#file = await this.#disk.open(segment.path, "write");
     await this.#file.truncate(end);
     await this.#file.sync();
-    await syncDirectory(this.dir);
+    await this.#disk.syncDirectory(this.dir);
     segment.bytes = end;
     this.#segments.length = kept + 1;
     this.#epochs = this.#epochs.filter((entry) => entry.startSeq <= seq);
@@ -263,7 +265,7 @@ export class Journal {
     const { epoch, seq: toSeq } = this.#last;
     const name = `${String(this.#cutTails + 1).padStart(4, "0")}-epoch-${epoch}-records-${fromSeq}-${toSeq}.cut`;
     const path = join(this.#cutDir, name);
-    await writeDurably(path, bytes);
+    await writeDurably(this.#disk, path, bytes);
     this.#cutTails += 1;
     return { path, fromSeq, toSeq };
   }

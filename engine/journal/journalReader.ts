@@ -1,5 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
-
+import type { Disk, DiskFile } from "../storage/disk.ts";
 import { entryLength, type JournalRecord, readEntry } from "./record.ts";
 import { batchOf, type RecordBatch } from "./recordBatch.ts";
 import { listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
@@ -10,17 +9,27 @@ const chunkBytes = 256 * 1024;
  * Reads the records `fromSeq` to `toSeq` of a journal that may be written to meanwhile, in batches. The caller
  * knows that they are durable; the reading ends early at anything unreadable, such as a tail that is being cut.
  */
-export async function* readJournal(dir: string, fromSeq: number, toSeq: number): AsyncGenerator<RecordBatch> {
-  const segments = await listSegments(dir);
+export async function* readJournal(
+  disk: Disk,
+  dir: string,
+  fromSeq: number,
+  toSeq: number,
+): AsyncGenerator<RecordBatch> {
+  const segments = await listSegments(disk, dir);
   const start = segments.findLastIndex((segment) => segment.firstSeq <= fromSeq);
   for (const segment of segments.slice(Math.max(start, 0))) {
     if (segment.firstSeq > toSeq) return;
-    yield* readSegment(segment, fromSeq, toSeq);
+    yield* readSegment(disk, segment, fromSeq, toSeq);
   }
 }
 
-async function* readSegment(segment: SegmentFile, fromSeq: number, toSeq: number): AsyncGenerator<RecordBatch> {
-  const file = await open(segment.path, "r");
+async function* readSegment(
+  disk: Disk,
+  segment: SegmentFile,
+  fromSeq: number,
+  toSeq: number,
+): AsyncGenerator<RecordBatch> {
+  const file = await disk.open(segment.path, "read");
   try {
     let carried: Buffer = Buffer.alloc(0);
     for (let position = segmentHeaderBytes; ; ) {
@@ -38,9 +47,9 @@ async function* readSegment(segment: SegmentFile, fromSeq: number, toSeq: number
   }
 }
 
-const readChunk = async (file: FileHandle, position: number): Promise<Buffer> => {
-  const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(chunkBytes), position });
-  return buffer.subarray(0, bytesRead);
+const readChunk = async (file: DiskFile, position: number): Promise<Buffer> => {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  return buffer.subarray(0, await file.read(buffer, position));
 };
 
 /** The wanted records among the whole entries of `bytes`, and where the first unfinished entry begins. */

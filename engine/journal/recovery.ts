@@ -1,8 +1,7 @@
-import { open, readFile, rm } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { FatalError } from "../process/exit.ts";
-import { syncDirectory } from "../storage/durableFile.ts";
+import type { Disk } from "../storage/disk.ts";
 import { entryLength, holdsSyncMark, type JournalRecord, origin, type Position, readEntry } from "./record.ts";
 import { discontinuity, positionOf } from "./recordBatch.ts";
 import { checkSegmentHeader, listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
@@ -24,17 +23,21 @@ const recordsPerTurn = 8_192;
  * at the very end of the last segment; damage anywhere else ends the process, because cutting there would lose
  * records that were acknowledged. What this returns is durable.
  */
-export const recoverJournal = async (dir: string, visit: (record: JournalRecord) => void): Promise<Recovery> => {
-  const files = await listSegments(dir);
+export const recoverJournal = async (
+  disk: Disk,
+  dir: string,
+  visit: (record: JournalRecord) => void,
+): Promise<Recovery> => {
+  const files = await listSegments(disk, dir);
   const segments: RecoveredSegment[] = [];
   let last = origin;
   for (const [index, file] of files.entries()) {
     const isLast = index === files.length - 1;
-    const bytes = await readFile(file.path);
+    const bytes = await disk.readFile(file.path);
     if (isLast && bytes.length < segmentHeaderBytes) {
       // Its creation was interrupted before anything could be written to it.
-      await rm(file.path);
-      await syncDirectory(dir);
+      await disk.remove(file.path);
+      await disk.syncDirectory(dir);
       break;
     }
     checkSegmentHeader(file, bytes);
@@ -48,7 +51,7 @@ export const recoverJournal = async (dir: string, visit: (record: JournalRecord)
         throw corrupt(file, `damaged at byte ${scan.end}, after record ${last.seq}, with synced records behind it`);
       }
     }
-    if (isLast) await settle(file, scan.end);
+    if (isLast) await settle(disk, file, scan.end);
     segments.push({ ...file, bytes: scan.end });
   }
   return { segments, last };
@@ -77,8 +80,8 @@ const scanSegment = async (
 };
 
 /** Cuts the torn end off. The sync also covers records that a killed process had written but not synced. */
-const settle = async (file: SegmentFile, end: number): Promise<void> => {
-  const handle = await open(file.path, "r+");
+const settle = async (disk: Disk, file: SegmentFile, end: number): Promise<void> => {
+  const handle = await disk.open(file.path, "write");
   try {
     await handle.truncate(end);
     await handle.sync();

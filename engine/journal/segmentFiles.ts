@@ -1,8 +1,7 @@
-import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { FatalError } from "../process/exit.ts";
-import { syncDirectory } from "../storage/durableFile.ts";
+import type { Disk } from "../storage/disk.ts";
 
 /** A segment is one file of the journal, named by the first sequence number that it may hold. */
 export interface SegmentFile {
@@ -30,24 +29,24 @@ export const segmentFile = (dir: string, firstSeq: number): SegmentFile => ({
 });
 
 /** The segments in `dir`, oldest first. */
-export const listSegments = async (dir: string): Promise<SegmentFile[]> =>
-  (await readdir(dir))
+export const listSegments = async (disk: Disk, dir: string): Promise<SegmentFile[]> =>
+  (await disk.readDirectory(dir))
     .map((name) => namePattern.exec(name)?.[1])
     .filter((digits) => digits !== undefined)
     .map((digits) => segmentFile(dir, Number(digits)))
     .sort((a, b) => a.firstSeq - b.firstSeq);
 
 /** Creates an empty segment; after this returned a crash does not lose it. */
-export const createSegment = async (dir: string, firstSeq: number): Promise<SegmentFile> => {
+export const createSegment = async (disk: Disk, dir: string, firstSeq: number): Promise<SegmentFile> => {
   const segment = segmentFile(dir, firstSeq);
-  const file = await open(segment.path, "w");
+  const file = await disk.open(segment.path, "create");
   try {
-    await file.writeFile(segmentHeader());
+    await file.write([segmentHeader()], 0);
     await file.sync();
   } finally {
     await file.close();
   }
-  await syncDirectory(dir);
+  await disk.syncDirectory(dir);
   return segment;
 };
 

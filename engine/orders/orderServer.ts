@@ -6,10 +6,10 @@ import type { EngineMetrics } from "../metrics/engineMetrics.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ListenAddress } from "../process/config.ts";
 import { BodyTooLong, readBody } from "../process/httpBody.ts";
+import { listen } from "../process/listen.ts";
 import { type Log, messageOf } from "../process/log.ts";
 import type { OrderDesk, OrderOutcome } from "../replica/orderDesk.ts";
 import type { Replica, Standing } from "../replica/replica.ts";
-import { listen } from "../replication/replicationServer.ts";
 import { answerOf, bookBody, type HttpAnswer, type Leader, notPrimary, problem } from "./answers.ts";
 import { InvalidOrder, parseClientId, parseOrder } from "./parseOrder.ts";
 

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, statfs } from "node:fs/promises";
 
 import { ControlThread } from "../control/controlThread.ts";
 import type { Query } from "../control/messages.ts";
@@ -10,26 +9,20 @@ import {
   type StatusSnapshot,
   statusAsOf,
 } from "../control/status.ts";
-import { Exchange } from "../exchange/exchange.ts";
-import { type Journal, openJournal } from "../journal/journal.ts";
 import { EngineMetrics } from "../metrics/engineMetrics.ts";
 import { OrderServer } from "../orders/orderServer.ts";
 import type { ReplicaCall } from "../replica/calls.ts";
-import { CommitQueue } from "../replica/commitQueue.ts";
 import { Refusal } from "../replica/refusal.ts";
-import { Replica } from "../replica/replica.ts";
-import { ReplicationServer } from "../replication/replicationServer.ts";
+import type { Replica } from "../replica/replica.ts";
 import { type DataLock, lockDataDirectory } from "../storage/dataLock.ts";
-import { claimDataDirectory } from "../storage/identity.ts";
-import { PromisedEpoch } from "../storage/promisedEpoch.ts";
-import type { Clock } from "./clock.ts";
 import type { EngineConfig, ListenAddress } from "./config.ts";
 import { diskFailure, FatalError } from "./exit.ts";
 import type { Log } from "./log.ts";
+import { ReplicaCore, type World } from "./replicaCore.ts";
+import type { CancelTimer } from "./timers.ts";
 
-export interface EngineOptions {
+export interface EngineOptions extends World {
   readonly config: EngineConfig;
-  readonly clock: Clock;
   readonly log: Log;
   /** The process must end; called at most once. */
   readonly onFailure: (error: FatalError) => void;
@@ -42,25 +35,22 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #processId = randomUUID();
   readonly #metrics = new EngineMetrics();
-  readonly #exchange = new Exchange();
-  readonly #queue: CommitQueue;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #core: ReplicaCore;
+  readonly #timers: CancelTimer[] = [];
   #failure: FatalError | null = null;
   #diskFreeBytes = 0;
   #lock: DataLock | null = null;
-  #promised: PromisedEpoch | null = null;
-  #running: { readonly journal: Journal; readonly replica: Replica } | null = null;
   #control: ControlThread | null = null;
   #orders: OrderServer | null = null;
-  #replication: ReplicationServer | null = null;
   #addresses: EngineAddresses | null = null;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#queue = new CommitQueue({
-      exchange: this.#exchange,
-      clockSeconds: () => options.clock() / 1000,
+    this.#core = new ReplicaCore({
+      ...options,
       onApplied: (record, effect, seconds) => this.#metrics.applied(record, effect, seconds),
+      onSynced: (milliseconds) => this.#metrics.synced(milliseconds / 1000),
+      onChange: () => this.#control?.publish(),
       onFailure: (error) => this.#fail(error),
     });
   }
@@ -72,25 +62,24 @@ export class Engine {
 
   /** Claims the data directory, opens the ports and reads the journal. Throws a FatalError. */
   async start(): Promise<void> {
-    const { config } = this.#options;
+    const { config, disk } = this.#options;
     try {
-      await mkdir(config.dataDir, { recursive: true });
+      await disk.makeDirectory(config.dataDir);
     } catch (error) {
       throw diskFailure(`create ${config.dataDir}`, error);
     }
     this.#lock = await lockDataDirectory(config.dataDir);
-    await claimDataDirectory(config.dataDir, config);
-    this.#promised = await PromisedEpoch.load(config.dataDir);
+    await this.#core.claim();
     await this.#measureDisk();
     const control = await this.#startControl();
     this.#every(config.limits.heartbeatMs, () => this.#heartbeat());
     this.#every(diskCheckMs, () => void this.#measureDisk());
-    const { replica } = await this.#recover(this.#promised);
-    const replication = await this.#startReplication(replica);
-    const orders = await this.#startOrders(replica);
+    const running = await this.#core.recover();
+    const replication = await this.#core.listen(running);
+    const orders = await this.#startOrders(running.replica);
     this.#addresses = { control, orders, replication };
-    const { durable } = replica;
-    this.#options.log.info("started", { ...this.#addresses, durable, applied: this.#exchange.appliedSeq });
+    const { durable } = running.replica;
+    this.#options.log.info("started", { ...this.#addresses, durable, applied: this.#core.exchange.appliedSeq });
     this.#control?.publish();
   }
 
@@ -98,14 +87,12 @@ export class Engine {
   async stop(deadlineMs: number): Promise<void> {
     const deadline = this.#options.clock() + deadlineMs;
     this.#orders?.windDown();
-    await this.#running?.replica.windDown(deadline);
+    await this.#core.running?.replica.windDown(deadline);
     const answersSent = this.#orders?.close();
-    await this.#running?.replica.stop();
+    await this.#core.stop();
     await answersSent;
-    await this.#replication?.close();
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const cancel of this.#timers) cancel();
     await this.#control?.stop();
-    await this.#running?.journal.close();
     await this.#lock?.release();
   }
 
@@ -128,54 +115,22 @@ export class Engine {
     return address;
   }
 
-  async #recover(promised: PromisedEpoch): Promise<{ journal: Journal; replica: Replica }> {
-    const { config, clock, log } = this.#options;
-    const queue = this.#queue;
-    const journal = await openJournal({
-      dataDir: config.dataDir,
-      clock,
-      onRecovered: (record) => {
-        queue.add(record, null);
-        queue.advance(record.committed);
-      },
-      onDurable: (_, milliseconds) => {
-        this.#metrics.synced(milliseconds / 1000);
-        this.#running?.replica.noticeDurable();
-      },
-      onFailure: (error) => this.#fail(error),
-    });
-    const replica = new Replica({
-      config,
-      journal,
-      queue,
-      exchange: this.#exchange,
-      promised,
-      clock,
-      log,
-      onChange: () => this.#control?.publish(),
-      onFailure: (error) => this.#fail(error),
-    });
-    this.#running = { journal, replica };
-    return this.#running;
-  }
-
-  #startReplication(replica: Replica): Promise<ListenAddress> {
-    const { config, log } = this.#options;
-    const { token, clusterUid } = config;
-    const accept = replica.acceptFollower.bind(replica);
-    this.#replication = new ReplicationServer({ token, clusterUid, log, accept });
-    return this.#replication.listen(config.replicationAddress);
-  }
-
   #startOrders(replica: Replica): Promise<ListenAddress> {
     const { config, clock, log } = this.#options;
     const { rules } = config;
-    this.#orders = new OrderServer({ replica, exchange: this.#exchange, rules, metrics: this.#metrics, clock, log });
+    this.#orders = new OrderServer({
+      replica,
+      exchange: this.#core.exchange,
+      rules,
+      metrics: this.#metrics,
+      clock,
+      log,
+    });
     return this.#orders.listen(config.orderAddress);
   }
 
   #heartbeat(): void {
-    this.#running?.replica.tick();
+    this.#core.tick();
     this.#control?.publishNow();
   }
 
@@ -190,7 +145,7 @@ export class Engine {
   }
 
   #dispatch(call: ReplicaCall): Promise<unknown> {
-    const { replica } = this.#running ?? {};
+    const { replica } = this.#core.running ?? {};
     if (replica === undefined) throw new Refusal("RECOVERING", "the journal is still being read; try again");
     switch (call.name) {
       case "fence":
@@ -213,7 +168,7 @@ export class Engine {
   #query(query: Query): unknown {
     switch (query.name) {
       case "metrics":
-        return this.#metrics.render(this.#status(), this.#exchange);
+        return this.#metrics.render(this.#status(), this.#core.exchange);
       case "journalEnd":
         return this.#journalEnd();
       case "hash":
@@ -223,15 +178,17 @@ export class Engine {
 
   /** A primary shows what is committed; a standby shows all that it holds, since only its primary knows better. */
   #journalEnd(): number {
-    if (this.#running === null) throw new Refusal("RECOVERING", "the journal is still being read; try again");
-    const { replica, journal } = this.#running;
-    return "term" in replica.standing ? Math.min(this.#queue.committed, journal.durable.seq) : journal.durable.seq;
+    const { running, queue } = this.#core;
+    if (running === null) throw new Refusal("RECOVERING", "the journal is still being read; try again");
+    const { replica, journal } = running;
+    return "term" in replica.standing ? Math.min(queue.committed, journal.durable.seq) : journal.durable.seq;
   }
 
   #hash(seq: number): unknown {
-    const hash = this.#exchange.hashAt(seq);
+    const { exchange } = this.#core;
+    const hash = exchange.hashAt(seq);
     if (hash !== null) return { kind: "hash", hash };
-    return { kind: this.#exchange.appliedSeq < seq ? "pending" : "gone" };
+    return { kind: exchange.appliedSeq < seq ? "pending" : "gone" };
   }
 
   #status() {
@@ -246,22 +203,21 @@ export class Engine {
       lastError: this.#failure?.message ?? null,
     };
     const now = this.#options.clock();
-    if (this.#running === null) return recoveringSnapshot(facts, this.#queue.received, now);
-    const promised = this.#promised?.value ?? 0;
-    return runningSnapshot(facts, { ...this.#running, queue: this.#queue, exchange: this.#exchange, promised }, now);
+    const { running, queue, exchange, promised } = this.#core;
+    if (running === null) return recoveringSnapshot(facts, queue.received, now);
+    return runningSnapshot(facts, { ...running, queue, exchange, promised }, now);
   }
 
   async #measureDisk(): Promise<void> {
     try {
-      const { bavail, bsize } = await statfs(this.#options.config.dataDir);
-      this.#diskFreeBytes = bavail * bsize;
+      this.#diskFreeBytes = await this.#options.disk.freeBytes(this.#options.config.dataDir);
     } catch (error) {
       this.#fail(diskFailure("measure the free space", error));
     }
   }
 
   #every(milliseconds: number, step: () => void): void {
-    this.#timers.push(setInterval(step, milliseconds));
+    this.#timers.push(this.#options.timers.every(milliseconds, step));
   }
 
   #fail(error: FatalError): void {

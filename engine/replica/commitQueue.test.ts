@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 
 import { Exchange } from "../exchange/exchange.ts";
 import type { FatalError } from "../process/exit.ts";
+import { systemTimers } from "../process/timers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { epochStart, limitOrder, orders, record } from "../testing/records.ts";
 import { CommitQueue } from "./commitQueue.ts";
@@ -13,6 +14,7 @@ const create = () => {
   const failures: FatalError[] = [];
   const queue = new CommitQueue({
     exchange,
+    timers: systemTimers,
     clockSeconds: () => 0,
     onApplied: ({ seq }) => applied.push(seq),
     onFailure: (error) => failures.push(error),

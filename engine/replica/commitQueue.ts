@@ -2,6 +2,7 @@ import type { Applied, Exchange } from "../exchange/exchange.ts";
 import type { JournalRecord } from "../journal/record.ts";
 import { FatalError } from "../process/exit.ts";
 import { messageOf } from "../process/log.ts";
+import type { Timers } from "../process/timers.ts";
 
 /** Someone who waits for a record to be committed and applied. */
 export interface Ticket {
@@ -10,6 +11,7 @@ export interface Ticket {
 
 export interface CommitQueueOptions {
   readonly exchange: Exchange;
+  readonly timers: Timers;
   readonly onApplied: (record: JournalRecord, effect: Applied, seconds: number) => void;
   readonly onFailure: (error: FatalError) => void;
   readonly clockSeconds: () => number;
@@ -94,7 +96,7 @@ export class CommitQueue {
     }
     this.#compact();
     this.#scheduled = true;
-    setImmediate(() => {
+    this.#options.timers.soon(() => {
       this.#scheduled = false;
       this.#applyTurn();
     });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 
+import { systemTimers } from "../process/timers.ts";
 import { LeadershipProof } from "./leadershipProof.ts";
 
 const create = () => {
@@ -9,6 +10,7 @@ const create = () => {
   const pulses: number[] = [];
   const proof = new LeadershipProof({
     clock: () => time.now,
+    timers: systemTimers,
     suspicionMs: 200,
     pulse: (ping) => pulses.push(ping),
   });

@@ -1,7 +1,9 @@
 import type { Clock } from "../process/clock.ts";
+import type { Timers } from "../process/timers.ts";
 
 export interface LeadershipProofOptions {
   readonly clock: Clock;
+  readonly timers: Timers;
   /** A gap between two ticks that is longer than this means that the process stood still. */
   readonly suspicionMs: number;
   /** Sends `ping` to every follower; each returns it. */
@@ -84,7 +86,7 @@ export class LeadershipProof {
     if (this.#sentPing === this.#ping) this.#ping += 1;
     if (!this.#pulseScheduled) {
       this.#pulseScheduled = true;
-      setImmediate(() => {
+      this.#options.timers.soon(() => {
         this.#pulseScheduled = false;
         if (this.#sentPing < this.#ping) this.#send();
       });

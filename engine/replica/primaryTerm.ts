@@ -1,5 +1,3 @@
-import type { Socket } from "node:net";
-
 import { commonEnd, type EpochTable } from "../journal/epochTable.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Command } from "../journal/record.ts";
@@ -7,9 +5,11 @@ import { BatchWriter } from "../journal/recordBatch.ts";
 import type { Clock } from "../process/clock.ts";
 import type { EngineLimits } from "../process/config.ts";
 import type { Log } from "../process/log.ts";
+import type { Timers } from "../process/timers.ts";
 import { commitPoint } from "../replication/commitRule.ts";
 import { FollowerLink } from "../replication/followerLink.ts";
 import type { Hello, Refused } from "../replication/handshake.ts";
+import type { Connection } from "../replication/network.ts";
 import { RecentBatches } from "../replication/recentBatches.ts";
 import type { CommitQueue, Ticket } from "./commitQueue.ts";
 import { LeadershipProof } from "./leadershipProof.ts";
@@ -46,6 +46,7 @@ export interface PrimaryTermOptions {
   readonly queue: CommitQueue;
   readonly limits: EngineLimits;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   /** Something that status shows has changed. */
   readonly onChange: () => void;
@@ -81,6 +82,7 @@ export class PrimaryTerm {
     this.#nextSeq = this.startSeq;
     this.#proof = new LeadershipProof({
       clock: options.clock,
+      timers: options.timers,
       suspicionMs: options.limits.detectionMs / 2,
       pulse: (ping) => this.#pulse(ping),
     });
@@ -146,7 +148,7 @@ export class PrimaryTerm {
     this.#sequence(command, ticket);
     if (this.#sealScheduled) return;
     this.#sealScheduled = true;
-    setImmediate(() => this.#seal());
+    this.#options.timers.soon(() => this.#seal());
   }
 
   /**
@@ -159,7 +161,7 @@ export class PrimaryTerm {
   }
 
   /** Answers a follower's hello. */
-  accept(hello: Hello, socket: Socket): FollowerLink | Refused {
+  accept(hello: Hello, connection: Connection): FollowerLink | Refused {
     const { instance, journal, clock, log } = this.#options;
     if (!this.#begun) return { code: "NOT_PRIMARY", detail: `epoch ${this.epoch} is about to begin here` };
     if (hello.promised > this.epoch) {
@@ -170,7 +172,7 @@ export class PrimaryTerm {
     }
     this.#links.get(hello.instance)?.close();
     const link = new FollowerLink({
-      socket,
+      connection,
       instance: hello.instance,
       welcome: { instance, epoch: this.epoch, commonEnd: this.#commonEnd(hello.history) },
       journal,

@@ -5,7 +5,6 @@ import { describe, it, type TestContext } from "node:test";
 
 import fc from "fast-check";
 
-import { readJournal } from "../journal/journalReader.ts";
 import type { Position } from "../journal/record.ts";
 import { eventually } from "../testing/eventually.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
@@ -144,7 +143,7 @@ class World {
 
 const idsInJournal = async ({ journal }: TestReplica): Promise<Map<string, Position[]>> => {
   const found = new Map<string, Position[]>();
-  for await (const piece of readJournal(journal.dir, 1, journal.durable.seq)) {
+  for await (const piece of journal.read(1, journal.durable.seq)) {
     for (const { epoch, seq, command } of piece.records) {
       if (command.kind !== "order") continue;
       found.set(command.clientId, [...(found.get(command.clientId) ?? []), { epoch, seq }]);

@@ -1,5 +1,3 @@
-import type { Socket } from "node:net";
-
 import type { Exchange } from "../exchange/exchange.ts";
 import { lastEpochLedBy } from "../journal/epochTable.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -8,7 +6,9 @@ import type { Clock } from "../process/clock.ts";
 import type { EngineConfig } from "../process/config.ts";
 import type { FatalError } from "../process/exit.ts";
 import type { Log } from "../process/log.ts";
+import type { Timers } from "../process/timers.ts";
 import type { Hello, Refused } from "../replication/handshake.ts";
+import type { Connection, Network } from "../replication/network.ts";
 import type { FollowerSession } from "../replication/replicationServer.ts";
 import { UpstreamLink } from "../replication/upstreamLink.ts";
 import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
@@ -39,7 +39,9 @@ export interface ReplicaOptions {
   readonly queue: CommitQueue;
   readonly exchange: Exchange;
   readonly promised: PromisedEpoch;
+  readonly network: Network;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   /** Something that status shows has changed. */
   readonly onChange: () => void;
@@ -105,8 +107,8 @@ export class Replica {
   }
 
   /** A follower's hello. */
-  acceptFollower(hello: Hello, socket: Socket): FollowerSession | Refused {
-    if ("term" in this.#standing) return this.#standing.term.accept(hello, socket);
+  acceptFollower(hello: Hello, connection: Connection): FollowerSession | Refused {
+    if ("term" in this.#standing) return this.#standing.term.accept(hello, connection);
     return { code: "NOT_PRIMARY", detail: `this replica is ${this.#standing.role}` };
   }
 
@@ -167,6 +169,8 @@ export class Replica {
       const link = new UpstreamLink({
         target: { instance, replication, epoch: call.epoch },
         consumer: this.#history,
+        network: this.#options.network,
+        timers: this.#options.timers,
         clock: this.#options.clock,
         log: this.#options.log,
         silenceMs: this.#options.config.limits.detectionMs,
@@ -249,13 +253,13 @@ export class Replica {
   }
 
   #beginTerm(call: PromoteCall): PrimaryTerm {
-    const { config, journal, queue, exchange, clock, log, onChange } = this.#options;
+    const { config, journal, queue, exchange, clock, timers, log, onChange } = this.#options;
     const { tradingPair, tickSize, lotSize } = config.rules;
     const { instance, limits } = config;
     const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, tradingPair, tickSize, lotSize };
     const syncSet = { version: 1, members: this.#others(call.members), k: call.k };
     const options = { epoch: call.epoch, instance, syncSet, intake: call.resume };
-    const term = new PrimaryTerm({ ...options, journal, queue, limits, clock, log, onChange }, start);
+    const term = new PrimaryTerm({ ...options, journal, queue, limits, clock, timers, log, onChange }, start);
     const desk = new OrderDesk({ term, exchange, clock, commitTimeoutMs: limits.commitTimeoutMs });
     this.#become({ role: "primary", term, desk });
     return term;
@@ -343,7 +347,7 @@ export class Replica {
   async #until(deadline: number, done: () => boolean): Promise<boolean> {
     while (!done()) {
       if (this.#options.clock() >= deadline) return false;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await new Promise<void>((resolve) => this.#options.timers.after(pollMs, resolve));
     }
     return true;
   }

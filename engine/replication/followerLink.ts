@@ -1,15 +1,13 @@
-import type { Socket } from "node:net";
-
 import type { Journal } from "../journal/journal.ts";
-import { readJournal } from "../journal/journalReader.ts";
 import type { Clock } from "../process/clock.ts";
 import { type Log, messageOf } from "../process/log.ts";
 import { encodeMessage, encodePulse, encodeRecordsHead, type Frame } from "./frames.ts";
 import type { Welcome } from "./handshake.ts";
+import type { Connection } from "./network.ts";
 import type { RecentBatches } from "./recentBatches.ts";
 
 export interface FollowerLinkOptions {
-  readonly socket: Socket;
+  readonly connection: Connection;
   readonly instance: string;
   readonly welcome: Welcome;
   readonly journal: Journal;
@@ -32,6 +30,8 @@ export class FollowerLink {
   #echo = 0;
   #lastHeardAt: number;
   #blocked = false;
+  /** Waits until {@link #blocked} ends. */
+  #waiting: (() => void) | null = null;
   #readingDisk = false;
   #closed = false;
 
@@ -40,15 +40,16 @@ export class FollowerLink {
     this.instance = options.instance;
     this.#nextSeq = options.welcome.commonEnd + 1;
     this.#lastHeardAt = options.clock();
-    options.socket.on("drain", () => {
-      this.#blocked = false;
+    options.connection.onDrain(() => {
+      this.#unblock();
       this.pump();
     });
-    options.socket.on("close", () => {
+    options.connection.onClose(() => {
       this.#closed = true;
+      this.#unblock();
       options.onClosed(this);
     });
-    options.socket.write(encodeMessage("welcome", options.welcome));
+    options.connection.write(encodeMessage("welcome", options.welcome));
   }
 
   /** Last record that the follower has acknowledged as durable; 0 until it has cut its own tail. */
@@ -78,7 +79,7 @@ export class FollowerLink {
 
   /** Sends what the follower does not have yet, as far as its connection takes it. */
   pump(): void {
-    const { socket, recent, journal, committed } = this.#options;
+    const { recent, journal } = this.#options;
     if (this.#readingDisk) return;
     while (!this.#closed && !this.#blocked && this.#nextSeq <= journal.last.seq) {
       const piece = recent.from(this.#nextSeq);
@@ -87,29 +88,28 @@ export class FollowerLink {
         void this.#sendFromDisk();
         return;
       }
-      socket.cork();
-      socket.write(encodeRecordsHead(committed(), piece.bytes.length));
-      this.#blocked = !socket.write(piece.bytes);
-      socket.uncork();
+      this.#send(piece.bytes);
       this.#nextSeq = piece.lastSeq + 1;
     }
   }
 
   pulse(ping: number): void {
-    if (!this.#closed) this.#options.socket.write(encodePulse(this.#options.committed(), ping));
+    if (!this.#closed) this.#options.connection.write(encodePulse(this.#options.committed(), ping));
   }
 
   close(): void {
     this.#closed = true;
-    this.#options.socket.destroy();
+    this.#options.connection.destroy();
   }
 
   async #sendFromDisk(): Promise<void> {
     const { journal, log } = this.#options;
     try {
       // What is not in memory is older than this epoch, or durable: both are on disk.
-      for await (const batch of readJournal(journal.dir, this.#nextSeq, journal.durable.seq)) {
-        if (!(await this.#sendAndWait(batch.bytes))) return;
+      for await (const batch of journal.read(this.#nextSeq, journal.durable.seq)) {
+        if (this.#closed) return;
+        this.#send(batch.bytes);
+        if (this.#blocked) await this.#unblocked();
         this.#nextSeq = batch.last.seq + 1;
       }
     } catch (error) {
@@ -121,13 +121,20 @@ export class FollowerLink {
     this.pump();
   }
 
-  /** Resolves once the connection can take more; false when it is closed. */
-  #sendAndWait(bytes: Buffer): Promise<boolean> {
-    const { socket, committed } = this.#options;
-    if (this.#closed) return Promise.resolve(false);
+  #send(records: Buffer): void {
+    const { connection, committed } = this.#options;
+    this.#blocked = !connection.write(encodeRecordsHead(committed(), records.length), records);
+  }
+
+  #unblocked(): Promise<void> {
     return new Promise((resolve) => {
-      socket.write(encodeRecordsHead(committed(), bytes.length));
-      socket.write(bytes, (error) => resolve(!this.#closed && (error === null || error === undefined)));
+      this.#waiting = resolve;
     });
+  }
+
+  #unblock(): void {
+    this.#blocked = false;
+    this.#waiting?.();
+    this.#waiting = null;
   }
 }

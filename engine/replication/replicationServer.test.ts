@@ -7,6 +7,7 @@ import { createLog } from "../process/log.ts";
 import { encodeMessage, type Frame, FrameReader } from "./frames.ts";
 import type { Hello } from "./handshake.ts";
 import { type FollowerSession, ReplicationServer } from "./replicationServer.ts";
+import { tcpNetwork } from "./tcpNetwork.ts";
 
 const hello: Hello = {
   token: "secret",
@@ -20,6 +21,7 @@ const hello: Hello = {
 const start = async (test: TestContext, session: FollowerSession) => {
   const accepted: Hello[] = [];
   const server = new ReplicationServer({
+    network: tcpNetwork,
     token: "secret",
     clusterUid: "trading/btc-usdt",
     log: createLog({}, () => undefined),

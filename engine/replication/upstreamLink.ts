@@ -1,9 +1,10 @@
-import { connect, type Socket } from "node:net";
 import type { Clock } from "../process/clock.ts";
 import type { ListenAddress } from "../process/config.ts";
 import { type Log, messageOf } from "../process/log.ts";
+import type { CancelTimer, Timers } from "../process/timers.ts";
 import { encodeAck, encodeMessage, type Frame, FrameReader } from "./frames.ts";
 import { describeRefusal, type Hello, parseWelcome } from "./handshake.ts";
+import type { Connection, Network } from "./network.ts";
 
 /** What a standby does with its primary's stream. */
 export interface UpstreamConsumer {
@@ -29,6 +30,8 @@ export interface UpstreamTarget {
 export interface UpstreamLinkOptions {
   readonly target: UpstreamTarget;
   readonly consumer: UpstreamConsumer;
+  readonly network: Network;
+  readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
   /** A connection that was silent for this long is given up. */
@@ -45,7 +48,7 @@ const retryMs = 15;
 export class UpstreamLink {
   readonly target: UpstreamTarget;
   readonly #options: UpstreamLinkOptions;
-  #socket: Socket | null = null;
+  #connection: Connection | null = null;
   #streaming = false;
   /** Frames that arrived together with the welcome, while the own tail was being cut. */
   #held: Frame[] | null = null;
@@ -53,7 +56,7 @@ export class UpstreamLink {
   #lastHeardAt: number | null = null;
   #echo = 0;
   #cutting: Promise<void> = Promise.resolve();
-  #retry: NodeJS.Timeout | null = null;
+  #retry: CancelTimer | null = null;
   #lastComplaint = "";
 
   constructor(options: UpstreamLinkOptions) {
@@ -74,58 +77,58 @@ export class UpstreamLink {
 
   /** Tells the primary what is durable by now. */
   acknowledge(): void {
-    if (this.#streaming) this.#socket?.write(encodeAck(this.#options.consumer.durableSeq(), this.#echo));
+    if (this.#streaming) this.#connection?.write(encodeAck(this.#options.consumer.durableSeq(), this.#echo));
   }
 
   /** Ends the stream at once. Resolves when a cut that was under way has finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#streaming = false;
-    if (this.#retry !== null) clearTimeout(this.#retry);
-    this.#socket?.destroy();
+    this.#retry?.();
+    this.#connection?.destroy();
     await this.#cutting;
   }
 
   #connect(): void {
-    const { host, port } = this.target.replication;
-    const socket = connect({ host, port, noDelay: true });
+    const { network, consumer, silenceMs } = this.#options;
+    const connection = network.connect(this.target.replication);
     const reader = new FrameReader();
-    this.#socket = socket;
+    this.#connection = connection;
     this.#held = null;
-    socket.setTimeout(this.#options.silenceMs, () => socket.destroy());
-    socket.on("connect", () => socket.write(encodeMessage("hello", this.#options.consumer.hello(this.target.epoch))));
-    socket.on("data", (chunk) => this.#read(socket, reader, chunk));
-    socket.on("error", (error) => this.#complain(error.message));
-    socket.on("close", () => this.#closed());
+    connection.closeWhenSilentFor(silenceMs);
+    connection.onOpen(() => connection.write(encodeMessage("hello", consumer.hello(this.target.epoch))));
+    connection.onData((chunk) => this.#read(connection, reader, chunk));
+    connection.onClose((error) => this.#closed(error));
   }
 
-  #closed(): void {
+  #closed(error: Error | null): void {
     if (this.#stopped) return;
+    if (error !== null) this.#complain(error.message);
     const wasStreaming = this.#streaming;
     this.#streaming = false;
     if (wasStreaming) this.#options.consumer.connectionChanged();
-    this.#retry = setTimeout(() => void this.#cutting.then(() => this.#reconnect()), retryMs);
+    this.#retry = this.#options.timers.after(retryMs, () => void this.#cutting.then(() => this.#reconnect()));
   }
 
   #reconnect(): void {
     if (!this.#stopped) this.#connect();
   }
 
-  #read(socket: Socket, reader: FrameReader, chunk: Buffer): void {
-    if (this.#stopped || socket !== this.#socket) return;
+  #read(connection: Connection, reader: FrameReader, chunk: Buffer): void {
+    if (this.#stopped || connection !== this.#connection) return;
     try {
-      this.#handleAll(reader.push(chunk), socket);
+      this.#handleAll(reader.push(chunk), connection);
     } catch (error) {
       this.#complain(messageOf(error));
-      socket.destroy();
+      connection.destroy();
     }
   }
 
-  #handleAll(frames: readonly Frame[], socket: Socket): void {
+  #handleAll(frames: readonly Frame[], connection: Connection): void {
     for (const frame of frames) {
       if (this.#held !== null) this.#held.push(frame);
       else if (this.#streaming) this.#handle(frame);
-      else this.#begin(frame, socket);
+      else this.#begin(frame, connection);
     }
   }
 
@@ -152,7 +155,7 @@ export class UpstreamLink {
     }
   }
 
-  #begin(frame: Frame, socket: Socket): void {
+  #begin(frame: Frame, connection: Connection): void {
     if (frame.type === "refused") throw new Error(describeRefusal(frame.body));
     const welcome = frame.type === "welcome" ? parseWelcome(frame.body) : null;
     if (welcome === null) throw new Error(`a ${frame.type} frame instead of a welcome`);
@@ -162,30 +165,30 @@ export class UpstreamLink {
     }
     this.#lastHeardAt = this.#options.clock();
     this.#held = [];
-    socket.pause();
-    this.#cutting = this.#cutThenStream(socket, welcome.commonEnd);
+    connection.pause();
+    this.#cutting = this.#cutThenStream(connection, welcome.commonEnd);
   }
 
-  async #cutThenStream(socket: Socket, commonEnd: number): Promise<void> {
+  async #cutThenStream(connection: Connection, commonEnd: number): Promise<void> {
     try {
       await this.#options.consumer.cutAfter(commonEnd);
-      if (this.#stopped || socket.destroyed) return;
-      this.#stream(socket);
+      if (this.#stopped || connection.closed) return;
+      this.#stream(connection);
     } catch (error) {
       this.#complain(messageOf(error));
-      socket.destroy();
+      connection.destroy();
     }
   }
 
-  #stream(socket: Socket): void {
+  #stream(connection: Connection): void {
     const held = this.#held ?? [];
     this.#held = null;
     this.#streaming = true;
     this.#lastComplaint = "";
     this.#options.consumer.connectionChanged();
     this.acknowledge();
-    this.#handleAll(held, socket);
-    socket.resume();
+    this.#handleAll(held, connection);
+    connection.resume();
   }
 
   /** Says each reason once, not on every attempt. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import { diskFailure, FatalError } from "../process/exit.ts";
+import type { Disk } from "./disk.ts";
 import { readIfPresent, writeDurably } from "./durableFile.ts";
 
 /** Whose history a data directory holds. */
@@ -13,13 +14,13 @@ export interface Identity {
  * Claims an empty data directory for `identity`, or checks that it is the one that claimed it: a volume
  * attached to the wrong replica must not join with another's history.
  */
-export const claimDataDirectory = async (dataDir: string, identity: Identity): Promise<void> => {
+export const claimDataDirectory = async (disk: Disk, dataDir: string, identity: Identity): Promise<void> => {
   const path = join(dataDir, "identity");
   const owner = `${identity.clusterUid}\n${identity.instance}\n`;
   let found: string | null;
   try {
-    found = await readIfPresent(path);
-    if (found === null) await writeDurably(path, owner);
+    found = await readIfPresent(disk, path);
+    if (found === null) await writeDurably(disk, path, Buffer.from(owner));
   } catch (error) {
     throw diskFailure(`claim ${dataDir}`, error);
   }

@@ -1,28 +1,31 @@
 import { join } from "node:path";
 
 import { diskFailure, FatalError } from "../process/exit.ts";
+import type { Disk } from "./disk.ts";
 import { readIfPresent, writeDurably } from "./durableFile.ts";
 
 /** The lowest epoch that this replica still takes part in. On disk it never falls. */
 export class PromisedEpoch {
+  readonly #disk: Disk;
   readonly #path: string;
   #value: number;
   #durable: number;
 
-  private constructor(path: string, value: number) {
+  private constructor(disk: Disk, path: string, value: number) {
+    this.#disk = disk;
     this.#path = path;
     this.#value = value;
     this.#durable = value;
   }
 
-  static async load(dataDir: string): Promise<PromisedEpoch> {
+  static async load(disk: Disk, dataDir: string): Promise<PromisedEpoch> {
     const path = join(dataDir, "promised-epoch");
-    const text = await readIfPresent(path);
-    if (text === null) return new PromisedEpoch(path, 0);
+    const text = await readIfPresent(disk, path);
+    if (text === null) return new PromisedEpoch(disk, path, 0);
     if (!/^\d{1,10}\n$/.test(text)) {
       throw new FatalError("corrupt", `${path} does not hold an epoch number; it must not be repaired by guessing`);
     }
-    return new PromisedEpoch(path, Number(text));
+    return new PromisedEpoch(disk, path, Number(text));
   }
 
   get value(): number {
@@ -39,7 +42,7 @@ export class PromisedEpoch {
     const value = this.#value;
     if (value === this.#durable) return;
     try {
-      await writeDurably(this.#path, `${value}\n`);
+      await writeDurably(this.#disk, this.#path, Buffer.from(`${value}\n`));
     } catch (error) {
       throw diskFailure("write the promised epoch", error);
     }

@@ -9,6 +9,7 @@ import { FatalError } from "../process/exit.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
 import { lockDataDirectory } from "./dataLock.ts";
 import { claimDataDirectory } from "./identity.ts";
+import { nodeDisk } from "./nodeDisk.ts";
 import { PromisedEpoch } from "./promisedEpoch.ts";
 
 const isFatal =
@@ -19,40 +20,40 @@ const isFatal =
 describe("the promised epoch", () => {
   it("is 0 for a new replica and survives a restart", async (test) => {
     const dir = await temporaryDirectory(test);
-    const promised = await PromisedEpoch.load(dir);
+    const promised = await PromisedEpoch.load(nodeDisk, dir);
     assert.equal(promised.value, 0);
     promised.raise(7);
     await promised.persist();
-    assert.equal((await PromisedEpoch.load(dir)).value, 7);
+    assert.equal((await PromisedEpoch.load(nodeDisk, dir)).value, 7);
   });
 
   it("never falls", async (test) => {
     const dir = await temporaryDirectory(test);
-    const promised = await PromisedEpoch.load(dir);
+    const promised = await PromisedEpoch.load(nodeDisk, dir);
     promised.raise(7);
     promised.raise(3);
     await promised.persist();
-    assert.equal((await PromisedEpoch.load(dir)).value, 7);
+    assert.equal((await PromisedEpoch.load(nodeDisk, dir)).value, 7);
   });
 
   it("is refused when the file is damaged: a guess could break a promise", async (test) => {
     const dir = await temporaryDirectory(test);
     await writeFile(join(dir, "promised-epoch"), "seven\n");
-    await assert.rejects(PromisedEpoch.load(dir), isFatal("corrupt", /does not hold an epoch number/));
+    await assert.rejects(PromisedEpoch.load(nodeDisk, dir), isFatal("corrupt", /does not hold an epoch number/));
   });
 
   it("ignores what an interrupted write left behind", async (test) => {
     const dir = await temporaryDirectory(test);
-    const promised = await PromisedEpoch.load(dir);
+    const promised = await PromisedEpoch.load(nodeDisk, dir);
     promised.raise(7);
     await promised.persist();
     await writeFile(join(dir, "promised-epoch.new"), "9");
-    assert.equal((await PromisedEpoch.load(dir)).value, 7);
+    assert.equal((await PromisedEpoch.load(nodeDisk, dir)).value, 7);
   });
 
   it("ends the process when it cannot be written", async (test) => {
     const dir = await temporaryDirectory(test);
-    const promised = await PromisedEpoch.load(dir);
+    const promised = await PromisedEpoch.load(nodeDisk, dir);
     await mkdir(join(dir, "promised-epoch"));
     promised.raise(1);
     await assert.rejects(promised.persist(), isFatal("io", /write the promised epoch/));
@@ -64,8 +65,8 @@ describe("a data directory", () => {
 
   it("is claimed by the first replica and recognised by it", async (test) => {
     const dir = await temporaryDirectory(test);
-    await claimDataDirectory(dir, own);
-    await claimDataDirectory(dir, own);
+    await claimDataDirectory(nodeDisk, dir, own);
+    await claimDataDirectory(nodeDisk, dir, own);
     assert.equal(await readFile(join(dir, "identity"), "utf8"), "trading/btc-usdt\nbtc-usdt-0\n");
   });
 
@@ -75,9 +76,9 @@ describe("a data directory", () => {
   ]) {
     it(`is refused to ${other.instance} of ${other.clusterUid}`, async (test) => {
       const dir = await temporaryDirectory(test);
-      await claimDataDirectory(dir, own);
+      await claimDataDirectory(nodeDisk, dir, own);
       await assert.rejects(
-        claimDataDirectory(dir, other),
+        claimDataDirectory(nodeDisk, dir, other),
         isFatal("identity", /belongs to replica btc-usdt-0 of trading\/btc-usdt.*attach the right volume/),
       );
     });

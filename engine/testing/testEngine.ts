@@ -2,10 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-import { monotonicClock } from "../process/clock.ts";
 import type { EngineConfig } from "../process/config.ts";
 import { Engine } from "../process/engine.ts";
 import { createLog } from "../process/log.ts";
+import { machine } from "../process/machine.ts";
 import { EngineClient, testCluster, testToken } from "./engineClient.ts";
 import { temporaryDirectory } from "./temporaryDirectory.ts";
 import { testLimits, testRules } from "./testReplica.ts";
@@ -36,7 +36,7 @@ export const startEngine = async (
   await mkdir(dataDir);
   const engine = new Engine({
     config: { ...testConfig(instance, dataDir), ...change },
-    clock: monotonicClock,
+    ...machine,
     log: createLog({}, () => undefined),
     onFailure: (error) => {
       throw error;

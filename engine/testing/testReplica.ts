@@ -1,18 +1,18 @@
 import type { TestContext } from "node:test";
 
-import { Exchange } from "../exchange/exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { tradingRules } from "../exchange/tradingRules.ts";
-import { type Journal, openJournal } from "../journal/journal.ts";
-import { monotonicClock } from "../process/clock.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { EngineLimits, ListenAddress } from "../process/config.ts";
 import type { FatalError } from "../process/exit.ts";
 import { createLog } from "../process/log.ts";
+import { machine } from "../process/machine.ts";
+import { ReplicaCore, type RunningReplica } from "../process/replicaCore.ts";
+import type { CancelTimer } from "../process/timers.ts";
 import type { DemoteAnswer, FenceAnswer, PlacedAnswer, PromoteCall } from "../replica/calls.ts";
-import { CommitQueue } from "../replica/commitQueue.ts";
+import type { CommitQueue } from "../replica/commitQueue.ts";
 import type { OrderOutcome } from "../replica/orderDesk.ts";
-import { Replica } from "../replica/replica.ts";
-import { ReplicationServer } from "../replication/replicationServer.ts";
-import { PromisedEpoch } from "../storage/promisedEpoch.ts";
+import type { Replica } from "../replica/replica.ts";
 import { testCluster, testToken } from "./engineClient.ts";
 import { limitOrder } from "./records.ts";
 
@@ -43,21 +43,21 @@ export class TestReplica {
   readonly exchange: Exchange;
   readonly failures: FatalError[];
   readonly address: ListenAddress;
-  readonly #server: ReplicationServer;
-  readonly #timer: NodeJS.Timeout;
+  readonly #core: ReplicaCore;
+  readonly #cancelTicks: CancelTimer;
   #operations = 0;
   #stopped = false;
 
   private constructor(parts: Parts) {
     this.instance = parts.instance;
-    this.replica = parts.replica;
-    this.journal = parts.journal;
-    this.queue = parts.queue;
-    this.exchange = parts.exchange;
+    this.replica = parts.running.replica;
+    this.journal = parts.running.journal;
+    this.queue = parts.core.queue;
+    this.exchange = parts.core.exchange;
     this.failures = parts.failures;
     this.address = parts.address;
-    this.#server = parts.server;
-    this.#timer = parts.timer;
+    this.#core = parts.core;
+    this.#cancelTicks = parts.cancelTicks;
   }
 
   static async start(test: Pick<TestContext, "after">, options: TestReplicaOptions): Promise<TestReplica> {
@@ -69,10 +69,8 @@ export class TestReplica {
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.replica.stop();
-    await this.#server.close();
-    await this.journal.close();
+    this.#cancelTicks();
+    await this.#core.stop();
   }
 
   fence(epoch: number): Promise<FenceAnswer> {
@@ -115,49 +113,36 @@ export class TestReplica {
 
 interface Parts {
   readonly instance: string;
-  readonly replica: Replica;
-  readonly journal: Journal;
-  readonly queue: CommitQueue;
-  readonly exchange: Exchange;
+  readonly core: ReplicaCore;
+  readonly running: RunningReplica;
   readonly failures: FatalError[];
-  readonly server: ReplicationServer;
   readonly address: ListenAddress;
-  readonly timer: NodeJS.Timeout;
+  readonly cancelTicks: CancelTimer;
 }
 
 const assemble = async ({ instance, dataDir, limits: changed }: TestReplicaOptions): Promise<Parts> => {
   const limits = { ...testLimits, ...changed };
   const failures: FatalError[] = [];
-  const onFailure = (error: FatalError): unknown => failures.push(error);
-  const log = createLog({ instance }, () => undefined);
-  const exchange = new Exchange();
-  const queue = new CommitQueue({ exchange, clockSeconds: () => 0, onApplied: () => undefined, onFailure });
-  const wired: { replica?: Replica } = {};
-  const journal = await openJournal({
-    dataDir,
-    clock: monotonicClock,
-    onRecovered: (record) => {
-      queue.add(record, null);
-      queue.advance(record.committed);
+  const core = new ReplicaCore({
+    ...machine,
+    config: {
+      clusterUid: testCluster,
+      instance,
+      dataDir,
+      token: testToken,
+      rules: testRules,
+      limits,
+      replicationAddress: { host: "127.0.0.1", port: 0 },
     },
-    onDurable: () => wired.replica?.noticeDurable(),
-    onFailure,
-  });
-  const replica = new Replica({
-    config: { clusterUid: testCluster, instance, token: testToken, rules: testRules, limits },
-    journal,
-    queue,
-    exchange,
-    promised: await PromisedEpoch.load(dataDir),
-    clock: monotonicClock,
-    log,
+    log: createLog({ instance }, () => undefined),
+    onApplied: () => undefined,
+    onSynced: () => undefined,
     onChange: () => undefined,
-    onFailure,
+    onFailure: (error) => failures.push(error),
   });
-  wired.replica = replica;
-  const accept = replica.acceptFollower.bind(replica);
-  const server = new ReplicationServer({ token: testToken, clusterUid: testCluster, log, accept });
-  const address = await server.listen({ host: "127.0.0.1", port: 0 });
-  const timer = setInterval(() => replica.tick(), limits.heartbeatMs);
-  return { instance, replica, journal, queue, exchange, failures, server, address, timer };
+  await core.claim();
+  const running = await core.recover();
+  const address = await core.listen(running);
+  const cancelTicks = machine.timers.every(limits.heartbeatMs, () => core.tick());
+  return { instance, core, running, failures, address, cancelTicks };
 };

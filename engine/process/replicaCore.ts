@@ -1,0 +1,125 @@
+import { Exchange } from "../exchange/exchange.ts";
+import { type Journal, openJournal } from "../journal/journal.ts";
+import type { JournalRecord } from "../journal/record.ts";
+import { CommitQueue, type CommitQueueOptions } from "../replica/commitQueue.ts";
+import { Replica, type ReplicaConfig } from "../replica/replica.ts";
+import type { Network } from "../replication/network.ts";
+import { ReplicationServer } from "../replication/replicationServer.ts";
+import type { Disk } from "../storage/disk.ts";
+import { claimDataDirectory } from "../storage/identity.ts";
+import { PromisedEpoch } from "../storage/promisedEpoch.ts";
+import type { Clock } from "./clock.ts";
+import type { ListenAddress } from "./config.ts";
+import type { FatalError } from "./exit.ts";
+import type { Log } from "./log.ts";
+import type { Timers } from "./timers.ts";
+
+/** What a replica needs of the world. */
+export interface World {
+  readonly disk: Disk;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+export interface ReplicaCoreOptions extends World {
+  readonly config: ReplicaConfig & { readonly dataDir: string; readonly replicationAddress: ListenAddress };
+  readonly log: Log;
+  readonly onApplied: CommitQueueOptions["onApplied"];
+  readonly onSynced: (milliseconds: number) => void;
+  /** Something that status shows has changed. */
+  readonly onChange: () => void;
+  /** The process must end. */
+  readonly onFailure: (error: FatalError) => void;
+}
+
+/** A replica that has read its journal. */
+export interface RunningReplica {
+  readonly journal: Journal;
+  readonly replica: Replica;
+}
+
+/**
+ * Everything of an engine process on which its promises rest, and nothing that talks to people or programs: the data
+ * directory, the journal, the replica and its replication. The engine and every test of many replicas build it here.
+ */
+export class ReplicaCore {
+  readonly exchange = new Exchange();
+  readonly queue: CommitQueue;
+  readonly #options: ReplicaCoreOptions;
+  #promised: PromisedEpoch | null = null;
+  #running: RunningReplica | null = null;
+  #replication: ReplicationServer | null = null;
+
+  constructor(options: ReplicaCoreOptions) {
+    const { timers, clock, onApplied, onFailure } = options;
+    const clockSeconds = (): number => clock() / 1000;
+    this.#options = options;
+    this.queue = new CommitQueue({ exchange: this.exchange, timers, clockSeconds, onApplied, onFailure });
+  }
+
+  /** The epoch below which this replica refuses everything; 0 until {@link claim} has resolved. */
+  get promised(): number {
+    return this.#promised?.value ?? 0;
+  }
+
+  /** Null until {@link recover} has resolved. */
+  get running(): RunningReplica | null {
+    return this.#running;
+  }
+
+  /** Makes the data directory this replica's, or checks that it is. Throws a FatalError. */
+  async claim(): Promise<void> {
+    const { disk, config } = this.#options;
+    await claimDataDirectory(disk, config.dataDir, config);
+    this.#promised = await PromisedEpoch.load(disk, config.dataDir);
+  }
+
+  /** Reads the journal. Throws a FatalError. */
+  async recover(): Promise<RunningReplica> {
+    const promised = this.#promised;
+    if (promised === null) throw new Error("the data directory is claimed before its journal is read");
+    const { config, network, clock, timers, log, onSynced, onChange, onFailure } = this.#options;
+    const { queue, exchange } = this;
+    const journal = await openJournal({
+      disk: this.#options.disk,
+      dataDir: config.dataDir,
+      clock,
+      onRecovered: (record) => this.#recovered(record),
+      onDurable: (_, milliseconds) => {
+        onSynced(milliseconds);
+        this.#running?.replica.noticeDurable();
+      },
+      onFailure,
+    });
+    const parts = { journal, queue, exchange, promised };
+    const replica = new Replica({ config, ...parts, network, clock, timers, log, onChange, onFailure });
+    this.#running = { journal, replica };
+    return this.#running;
+  }
+
+  /** Opens the replication port and answers its address. */
+  listen({ replica }: RunningReplica): Promise<ListenAddress> {
+    const { config, network, log } = this.#options;
+    const { token, clusterUid } = config;
+    const accept = replica.acceptFollower.bind(replica);
+    this.#replication = new ReplicationServer({ network, token, clusterUid, log, accept });
+    return this.#replication.listen(config.replicationAddress);
+  }
+
+  /** To be called at every heartbeat. */
+  tick(): void {
+    this.#running?.replica.tick();
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.replica.stop();
+    await this.#replication?.close();
+    await this.#running?.journal.close();
+  }
+
+  #recovered(record: JournalRecord): void {
+    this.queue.add(record, null);
+    this.queue.advance(record.committed);
+  }
+}
