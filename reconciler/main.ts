@@ -13,10 +13,11 @@ import {
   systemClock,
 } from "./kube/index.ts";
 import { createRoleMetrics } from "./metrics/index.ts";
-import { readEngine, watchEngines } from "./observe/index.ts";
+import { watchEngines } from "./observe/index.ts";
 import { createRoleLane } from "./role/index.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { createShapeLane, followEngines, readProgramVersion } from "./shape/index.ts";
+import { readEngine } from "./tradingEngine/index.ts";
 
 const component = "enginekeeper.dev/reconciler";
 const userAgent = "enginekeeper/0.1.0";

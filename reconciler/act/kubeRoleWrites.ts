@@ -1,6 +1,7 @@
 import { childNames, fieldManagers, labels } from "../../api/names.ts";
 import { isAlreadyExists, isConflict, isInvalid, isNotFound, type KubeClient, leases, pods } from "../kube/index.ts";
-import { type EngineKey, leaseObject, tradingEngines } from "../observe/index.ts";
+import { type EngineKey, leaseObject } from "../observe/index.ts";
+import { tradingEngines } from "../tradingEngine/index.ts";
 import { LeaseTaken, type RoleWrites } from "./ports.ts";
 
 /** A write that takes longer is unknown, and the next pass looks again: no election waits for a slow API server. */

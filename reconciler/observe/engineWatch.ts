@@ -24,7 +24,7 @@ import {
   statefulSets,
   storageClasses,
 } from "../kube/index.ts";
-import { tradingEngines } from "./tradingEngines.ts";
+import { tradingEngines } from "../tradingEngine/index.ts";
 
 export interface EngineWatchOptions {
   readonly client: KubeClient;

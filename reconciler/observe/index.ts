@@ -13,4 +13,3 @@ export type {
   ReplicaView,
   ShapeView,
 } from "./snapshot.ts";
-export { readEngine, tradingEngines } from "./tradingEngines.ts";

@@ -1,12 +1,12 @@
 import { type AddressOf, type StreamView } from "../contract/index.ts";
 import { type KubeClient, type NamespacedObject, refOfKey } from "../kube/index.ts";
+import { readEngine } from "../tradingEngine/index.ts";
 import { assembleSnapshot } from "./assemble.ts";
 import { SecretToken } from "./controlToken.ts";
 import { EngineStreams } from "./engineStreams.ts";
 import type { EngineWatch } from "./engineWatch.ts";
 import { readLease } from "./leaseCodec.ts";
 import type { EngineKey, EngineSnapshot, LeaseView, ShapeView } from "./snapshot.ts";
-import { readEngine } from "./tradingEngines.ts";
 
 /** Heartbeats in a detection time: one lost line must not look like silence. */
 const heartbeatsPerDetection = 5;

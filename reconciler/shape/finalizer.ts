@@ -2,7 +2,7 @@
 import { fieldManagers, finalizer } from "../../api/names.ts";
 import type { TradingEngine } from "../../api/tradingEngine/index.ts";
 import type { KubeClient, KubeObject } from "../kube/index.ts";
-import { tradingEngines } from "./tradingEngines.ts";
+import { tradingEngines } from "../tradingEngine/index.ts";
 
 type Metadata = TradingEngine["metadata"];
 

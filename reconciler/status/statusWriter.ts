@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { apiVersion, fieldManagers, tradingEngineKind } from "../../api/names.ts";
 import type { TradingEngineStatus } from "../../api/tradingEngine/index.ts";
 import { isConflict, isNotFound, type KubeClient, type NamespacedObject } from "../kube/index.ts";
-import { type EngineKey, tradingEngines } from "../observe/index.ts";
+import type { EngineKey } from "../observe/index.ts";
+import { tradingEngines } from "../tradingEngine/index.ts";
 
 const deadlineMs = 5_000;
 const retryMs = 1_000;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { storageClasses } from "../../reconciler/kube/index.ts";
 import { recordedEpoch } from "../../reconciler/shape/checkpoint.ts";
 import { createStateStore } from "../../reconciler/shape/stateStore.ts";
-import { tradingEngines } from "../../reconciler/shape/tradingEngines.ts";
+import { tradingEngines } from "../../reconciler/tradingEngine/index.ts";
 import {
   createEngine,
   namespace,

@@ -33,7 +33,7 @@ import {
   type ShapeLaneConfig,
   type ShapeResult,
 } from "../../reconciler/shape/index.ts";
-import { tradingEngines } from "../../reconciler/shape/tradingEngines.ts";
+import { tradingEngines } from "../../reconciler/tradingEngine/index.ts";
 import { connectApiClient } from "../apiServer/apiClient.ts";
 import { type ApiServer, startApiServer } from "../apiServer/startApiServer.ts";
 import { installTradingEngineCrd } from "../apiServer/tradingEngines.ts";

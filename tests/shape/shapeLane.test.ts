@@ -20,7 +20,7 @@ import {
 } from "../../reconciler/kube/index.ts";
 import { childResources } from "../../reconciler/shape/childWatch.ts";
 import type { ShapeResult } from "../../reconciler/shape/index.ts";
-import { tradingEngines } from "../../reconciler/shape/tradingEngines.ts";
+import { tradingEngines } from "../../reconciler/tradingEngine/index.ts";
 import { countWrites, engineResources, writesBetween } from "../support/apiWrites.ts";
 import { waitFor } from "../support/waitFor.ts";
 import {

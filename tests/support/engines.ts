@@ -1,4 +1,4 @@
-import { type annotations, group, labels, tradingEngineKind, tradingEnginePlural, version } from "../../api/names.ts";
+import { type annotations, labels } from "../../api/names.ts";
 import type {
   Condition,
   ConditionType,
@@ -8,6 +8,7 @@ import type {
 } from "../../api/tradingEngine/index.ts";
 import type { Draft, KubeClient, NamespacedObject } from "../../reconciler/kube/index.ts";
 import { defineResource, isNotFound, persistentVolumeClaims } from "../../reconciler/kube/index.ts";
+import { tradingEngines as storedEngines } from "../../reconciler/tradingEngine/index.ts";
 import { waitFor } from "./waitFor.ts";
 
 /** A TradingEngine as the API server stores it. */
@@ -16,13 +17,7 @@ export interface TradingEngineObject extends NamespacedObject {
   readonly status?: TradingEngineStatus;
 }
 
-export const tradingEngines = defineResource<TradingEngineObject>({
-  group,
-  version,
-  plural: tradingEnginePlural,
-  kind: tradingEngineKind,
-  namespaced: true,
-});
+export const tradingEngines = defineResource<TradingEngineObject>(storedEngines);
 
 /** Names one engine of a cluster. */
 export interface EngineRef {

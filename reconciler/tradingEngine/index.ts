@@ -1,3 +1,4 @@
+/** The custom resource that everything here is about, as a collection of the API server. */
 import { group, tradingEngineKind, tradingEnginePlural, version } from "../../api/names.ts";
 import { parseTradingEngine, type Result, type TradingEngine } from "../../api/tradingEngine/index.ts";
 import { defineResource, type NamespacedObject } from "../kube/index.ts";
