@@ -1,5 +1,5 @@
 /** Entry of the reference matching engine. Settings come from the TE_* environment, see process/config.ts. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 
 import { readConfig } from "./process/config.ts";
 import { Engine } from "./process/engine.ts";
@@ -11,11 +11,22 @@ import { machine } from "./process/machine.ts";
 const die = (error: unknown, log: Log): never => {
   const fatal = error instanceof FatalError ? error : new FatalError("io", messageOf(error), { cause: error });
   log.error(fatal.message, { reason: fatal.reason, exitCode: fatal.exitCode });
-  const terminationLog = process.env["TE_TERMINATION_LOG"];
-  if (terminationLog !== undefined) {
-    writeFileSync(terminationLog, JSON.stringify({ reason: fatal.reason, message: fatal.message }));
-  }
+  leaveReason(fatal);
   process.exit(fatal.exitCode);
+};
+
+/** The kubelet puts this file into every container, and shows what it holds when the process has ended. */
+const kubeletsFile = "/dev/termination-log";
+
+const leaveReason = ({ reason, message, seq }: FatalError): void => {
+  const named = process.env["TE_TERMINATION_LOG"];
+  if (named === undefined && !existsSync(kubeletsFile)) return;
+  try {
+    writeFileSync(named ?? kubeletsFile, JSON.stringify({ reason, ...(seq === undefined ? {} : { seq }), message }));
+  } catch (error) {
+    // The exit code still tells most of it.
+    log.error("the reason could not be left for the kubelet", { error: messageOf(error) });
+  }
 };
 
 const run = async (log: Log): Promise<void> => {

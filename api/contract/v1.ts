@@ -59,6 +59,7 @@ export const engineStatus = z.object({
   sync: z.object({ k: z.int(), version: z.int(), members: z.array(syncMember), satisfied: z.boolean() }).nullable(),
   /** On a replica that was told to follow. */
   upstream: upstream.nullable(),
+  /** `lastSyncAgeMs` counts from the start of the write that is under way; 0 while nothing waits for the disk. */
   writePath: z.object({ lastSyncAgeMs: z.number(), stalled: z.boolean() }),
   loopLagMs: z.number(),
   /** The same as /readyz. */
@@ -71,6 +72,8 @@ export const engineStatus = z.object({
   build: z.string(),
   capabilities: z.array(z.string()),
   lastError: z.string().nullable(),
+  /** The record that ended `deaths` processes of this replica and build while it was applied. */
+  lastApplyFault: z.object({ seq: z.int(), deaths: z.int(), error: z.string() }).nullable().default(null),
 });
 export type EngineStatus = z.infer<typeof engineStatus>;
 
@@ -165,6 +168,11 @@ export const problem = z.object({
     "RECOVERING",
     "NEED_SNAPSHOT",
     "WRONG_STATE",
+    "OP_ID_REUSED",
+    "BUSY",
+    "PENDING",
+    "GONE",
+    "NO_SPACE",
     "WRONG_CLUSTER",
     "UNAUTHORIZED",
     "BAD_REQUEST",

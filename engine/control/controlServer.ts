@@ -167,14 +167,11 @@ export class ControlServer {
         return;
       }
       if (found.kind === "gone") {
-        const problem = problemOf(new Refusal("NOT_FOUND", `the hash of record ${seq} is not kept any more`));
-        sendProblem(response, { ...problem, status: 410 });
-        return;
+        throw new Refusal("GONE", `the hash of record ${seq} is not kept any more`);
       }
       await new Promise((resolve) => setTimeout(resolve, hashPollMs));
     }
-    const problem = problemOf(new Refusal("TIMEOUT", `record ${seq} was not applied within ${hashDeadlineMs} ms`));
-    sendProblem(response, { ...problem, status: 408 });
+    throw new Refusal("PENDING", `record ${seq} was not applied within ${hashDeadlineMs} ms`);
   }
 
   async #journal(fromSeq: number, response: ServerResponse): Promise<void> {

@@ -73,14 +73,15 @@ describe("a status that is told later than it was taken", () => {
   const snapshot = {
     status: { ...standby, ready: true },
     takenAt: 1_000,
-    writePath: { lastSyncAt: 900, pendingSince: null },
+    writePath: { pendingSince: null },
     upstreamHeardAt: 980,
   };
 
   it("has older ages", () => {
     const status = statusAsOf(snapshot, 1_050, testLimits);
     assert.equal(status.upstream?.lastHeardMs, 70);
-    assert.equal(status.writePath.lastSyncAgeMs, 150);
+    const writing = { ...snapshot, writePath: { pendingSince: 950 } };
+    assert.equal(statusAsOf(writing, 1_050, testLimits).writePath.lastSyncAgeMs, 100);
     assert.equal(status.ready, true);
   });
 
@@ -90,8 +91,12 @@ describe("a status that is told later than it was taken", () => {
     assert.match(status.readyReason, /main thread has been silent/);
   });
 
+  it("shows an idle write path as young, however long nothing was written", () => {
+    assert.deepEqual(statusAsOf(snapshot, 1e9, testLimits).writePath, { lastSyncAgeMs: 0, stalled: false });
+  });
+
   it("notices a stalled write although nobody tells", () => {
-    const writing = { ...snapshot, writePath: { lastSyncAt: 900, pendingSince: 950 } };
+    const writing = { ...snapshot, writePath: { pendingSince: 950 } };
     assert.equal(statusAsOf(writing, 1_000, testLimits).writePath.stalled, false);
     assert.equal(statusAsOf(writing, 951 + testLimits.writeStallMs, testLimits).writePath.stalled, true);
   });

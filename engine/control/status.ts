@@ -4,9 +4,10 @@ import type { Position } from "../journal/record.ts";
 import type { EngineConfig, EngineLimits } from "../process/config.ts";
 import type { CommitQueue } from "../replica/commitQueue.ts";
 import type { SyncMember } from "../replica/primaryTerm.ts";
-import type { Replica } from "../replica/replica.ts";
+import { describeFault, type Replica } from "../replica/replica.ts";
+import type { ApplyFault } from "../storage/applyFault.ts";
 
-export type Role = "recovering" | "standby" | "primary" | "fenced" | "draining" | "failed";
+export type Role = "recovering" | "standby" | "primary" | "fenced" | "draining" | "halted" | "failed";
 
 /** GET /v1/status. Sequence numbers count from 1; ages are milliseconds. */
 export interface EngineStatus {
@@ -38,6 +39,7 @@ export interface EngineStatus {
     readonly connected: boolean;
     readonly lastHeardMs: number | null;
   } | null;
+  /** `lastSyncAgeMs` counts from the start of the write that is under way; 0 while nothing waits for the disk. */
   readonly writePath: { readonly lastSyncAgeMs: number; readonly stalled: boolean };
   readonly loopLagMs: number;
   readonly ready: boolean;
@@ -53,6 +55,8 @@ export interface EngineStatus {
   readonly build: string;
   readonly capabilities: readonly string[];
   readonly lastError: string | null;
+  /** The record that ended processes of this replica and build; null once it is applied, or when there is none. */
+  readonly lastApplyFault: { readonly seq: number; readonly deaths: number; readonly error: string } | null;
 }
 
 /** What this engine can do beyond answering probes and status. */
@@ -72,6 +76,7 @@ export interface ProcessFacts {
   readonly processId: string;
   readonly diskFreeBytes: number;
   readonly lastError: string | null;
+  readonly applyFault: ApplyFault | null;
 }
 
 export interface RunningParts {
@@ -99,7 +104,7 @@ export const recoveringSnapshot = (facts: ProcessFacts, replayedSeq: number, tak
     journal: { firstSeq: 0, lastSeq: replayedSeq, bytes: 0, cutTails: 0 },
   },
   takenAt,
-  writePath: { lastSyncAt: takenAt, pendingSince: null },
+  writePath: { pendingSince: null },
   upstreamHeardAt: null,
 });
 
@@ -164,6 +169,7 @@ const readinessOf = (facts: ProcessFacts, { replica, queue, exchange }: RunningP
     const gate = standing.term.gate();
     return gate.kind === "shut" ? gate.why : null;
   }
+  if (standing.role === "halted") return describeFault(standing.fault);
   const link = standing.following?.link;
   if (link === undefined) return "not told whom to follow";
   if (!link.connected) return `not connected to ${link.target.instance}`;
@@ -171,7 +177,7 @@ const readinessOf = (facts: ProcessFacts, { replica, queue, exchange }: RunningP
   return behind > facts.config.limits.maxLagRecords ? `${behind} committed records are not applied yet` : null;
 };
 
-const identityOf = ({ config, processId, diskFreeBytes, lastError }: ProcessFacts) => ({
+const identityOf = ({ config, processId, diskFreeBytes, lastError, applyFault }: ProcessFacts) => ({
   contractVersion: 1 as const,
   instance: config.instance,
   clusterUid: config.clusterUid,
@@ -183,6 +189,8 @@ const identityOf = ({ config, processId, diskFreeBytes, lastError }: ProcessFact
   build: config.build,
   capabilities,
   lastError,
+  lastApplyFault:
+    applyFault === null ? null : { seq: applyFault.seq, deaths: applyFault.deaths, error: applyFault.error },
 });
 
 const ageOf = (since: number | null, now: number): number | null => (since === null ? null : Math.max(0, now - since));
@@ -194,13 +202,11 @@ const ageOf = (since: number | null, now: number): number | null => (since === n
 export const statusAsOf = (snapshot: StatusSnapshot, now: number, limits: EngineLimits): EngineStatus => {
   const { status, writePath, upstreamHeardAt, takenAt } = snapshot;
   const loopLagMs = Math.max(0, now - takenAt - limits.heartbeatMs);
+  const pendingMs = writePath.pendingSince === null ? 0 : Math.max(0, now - writePath.pendingSince);
   const stuck = loopLagMs > limits.detectionMs;
   return {
     ...status,
-    writePath: {
-      lastSyncAgeMs: Math.max(0, now - writePath.lastSyncAt),
-      stalled: writePath.pendingSince !== null && now - writePath.pendingSince > limits.writeStallMs,
-    },
+    writePath: { lastSyncAgeMs: pendingMs, stalled: pendingMs > limits.writeStallMs },
     loopLagMs,
     upstream: status.upstream === null ? null : { ...status.upstream, lastHeardMs: ageOf(upstreamHeardAt, now) },
     ready: status.ready && !stuck,

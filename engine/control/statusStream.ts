@@ -74,4 +74,5 @@ const changeKey = (status: EngineStatus): string =>
     status.readyReason.replaceAll(/\d+/g, "#"),
     status.journal.cutTails,
     status.lastError,
+    status.lastApplyFault,
   ]);

@@ -27,7 +27,6 @@ export interface JournalOptions {
 
 /** Progress of the write path, on the journal's clock. */
 export interface WritePath {
-  readonly lastSyncAt: number;
   /** When the write now under way began; null while there is none. */
   readonly pendingSince: number | null;
 }
@@ -101,7 +100,6 @@ export class Journal {
   #flushing: Promise<void> | null = null;
   #failure: FatalError | null = null;
   #pendingSince: number | null = null;
-  #lastSyncAt: number;
 
   constructor(state: JournalState, options: JournalOptions) {
     this.#disk = options.disk;
@@ -114,7 +112,6 @@ export class Journal {
     this.#file = state.file;
     this.#segments = state.segments.map((segment) => ({ ...segment }));
     this.#options = options;
-    this.#lastSyncAt = options.clock();
   }
 
   /** Position of the last appended record. */
@@ -137,7 +134,7 @@ export class Journal {
   }
 
   get writePath(): WritePath {
-    return { lastSyncAt: this.#lastSyncAt, pendingSince: this.#pendingSince };
+    return { pendingSince: this.#pendingSince };
   }
 
   /** Appends the continuation of the history; `onDurable` tells when it is safe. */
@@ -212,7 +209,6 @@ export class Journal {
     segment.bytes += buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     const end = this.#options.clock();
     this.#pendingSince = null;
-    this.#lastSyncAt = end;
     this.#durable = batches.at(-1)?.last ?? this.#durable;
     this.#options.onDurable(this.#durable, end - start);
   }

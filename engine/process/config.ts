@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { type TradingRules, tradingRules } from "../exchange/tradingRules.ts";
 import { FatalError } from "./exit.ts";
 import { messageOf } from "./log.ts";
+import { sourceBuild } from "./sourceBuild.ts";
 
 export interface ListenAddress {
   readonly host: string;
@@ -60,7 +61,7 @@ export const readConfig = (env: Environment): EngineConfig => {
     token,
     rules: rulesFrom(configFile),
     configHash: createHash("sha256").update(configFile).digest("hex"),
-    build: text(env, "TE_BUILD", "source"),
+    build: env["TE_BUILD"] ?? sourceBuild(),
     limits: {
       detectionMs: count(env, "TE_DETECTION_MS", 1_000),
       heartbeatMs: count(env, "TE_HEARTBEAT_MS", 50),

@@ -201,6 +201,7 @@ export class Engine {
       processId: this.#processId,
       diskFreeBytes: this.#diskFreeBytes,
       lastError: this.#failure?.message ?? null,
+      applyFault: this.#core.applyFault,
     };
     const now = this.#options.clock();
     const { running, queue, exchange, promised } = this.#core;

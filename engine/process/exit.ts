@@ -23,11 +23,14 @@ export type ExitReason = Exclude<keyof typeof exitCodes, "drained">;
 /** Ends the process with the exit code of `reason`. */
 export class FatalError extends Error {
   readonly reason: ExitReason;
+  /** With `applyFault`: the record at fault. */
+  readonly seq: number | undefined;
 
-  constructor(reason: ExitReason, message: string, options?: ErrorOptions) {
+  constructor(reason: ExitReason, message: string, options: ErrorOptions & { readonly seq?: number } = {}) {
     super(message, options);
     this.name = "FatalError";
     this.reason = reason;
+    this.seq = options.seq;
   }
 
   get exitCode(): number {

@@ -5,13 +5,14 @@ import { CommitQueue, type CommitQueueOptions } from "../replica/commitQueue.ts"
 import { Replica, type ReplicaConfig } from "../replica/replica.ts";
 import type { Network } from "../replication/network.ts";
 import { ReplicationServer } from "../replication/replicationServer.ts";
+import { type ApplyFault, LastApply } from "../storage/applyFault.ts";
 import type { Disk } from "../storage/disk.ts";
 import { claimDataDirectory } from "../storage/identity.ts";
 import { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type { Clock } from "./clock.ts";
 import type { ListenAddress } from "./config.ts";
-import type { FatalError } from "./exit.ts";
-import type { Log } from "./log.ts";
+import { diskFailure, type FatalError } from "./exit.ts";
+import { type Log, messageOf } from "./log.ts";
 import type { Timers } from "./timers.ts";
 
 /** What a replica needs of the world. */
@@ -23,7 +24,11 @@ export interface World {
 }
 
 export interface ReplicaCoreOptions extends World {
-  readonly config: ReplicaConfig & { readonly dataDir: string; readonly replicationAddress: ListenAddress };
+  readonly config: ReplicaConfig & {
+    readonly dataDir: string;
+    readonly replicationAddress: ListenAddress;
+    readonly build: string;
+  };
   readonly log: Log;
   readonly onApplied: CommitQueueOptions["onApplied"];
   readonly onSynced: (milliseconds: number) => void;
@@ -48,11 +53,13 @@ export class ReplicaCore {
   readonly queue: CommitQueue;
   readonly #options: ReplicaCoreOptions;
   #promised: PromisedEpoch | null = null;
+  #lastApply: LastApply | null = null;
   #running: RunningReplica | null = null;
   #replication: ReplicationServer | null = null;
 
   constructor(options: ReplicaCoreOptions) {
-    const { timers, clock, onApplied, onFailure } = options;
+    const { timers, clock, onApplied } = options;
+    const onFailure = (error: FatalError): void => void this.#applyFailed(error);
     const clockSeconds = (): number => clock() / 1000;
     this.#options = options;
     this.queue = new CommitQueue({ exchange: this.exchange, timers, clockSeconds, onApplied, onFailure });
@@ -61,6 +68,11 @@ export class ReplicaCore {
   /** The epoch below which this replica refuses everything; 0 until {@link claim} has resolved. */
   get promised(): number {
     return this.#promised?.value ?? 0;
+  }
+
+  /** The record that ended this replica and build before; null for none. */
+  get applyFault(): ApplyFault | null {
+    return this.#lastApply?.fault ?? null;
   }
 
   /** Null until {@link recover} has resolved. */
@@ -73,6 +85,7 @@ export class ReplicaCore {
     const { disk, config } = this.#options;
     await claimDataDirectory(disk, config.dataDir, config);
     this.#promised = await PromisedEpoch.load(disk, config.dataDir);
+    this.#lastApply = await LastApply.load(disk, config.dataDir, config.build);
   }
 
   /** Reads the journal. Throws a FatalError. */
@@ -81,6 +94,8 @@ export class ReplicaCore {
     if (promised === null) throw new Error("the data directory is claimed before its journal is read");
     const { config, network, clock, timers, log, onSynced, onChange, onFailure } = this.#options;
     const { queue, exchange } = this;
+    const halting = this.#lastApply?.halting ?? null;
+    if (halting !== null) queue.haltBefore(halting.seq);
     const journal = await openJournal({
       disk: this.#options.disk,
       dataDir: config.dataDir,
@@ -92,7 +107,7 @@ export class ReplicaCore {
       },
       onFailure,
     });
-    const parts = { journal, queue, exchange, promised };
+    const parts = { journal, queue, exchange, promised, halting };
     const replica = new Replica({ config, ...parts, network, clock, timers, log, onChange, onFailure });
     this.#running = { journal, replica };
     return this.#running;
@@ -110,12 +125,26 @@ export class ReplicaCore {
   /** To be called at every heartbeat. */
   tick(): void {
     this.#running?.replica.tick();
+    this.#lastApply?.noticeApplied(this.exchange.appliedSeq).catch((error: unknown) => {
+      this.#options.onFailure(diskFailure("forget an apply fault that was overcome", error));
+    });
   }
 
   async stop(): Promise<void> {
     await this.#running?.replica.stop();
     await this.#replication?.close();
     await this.#running?.journal.close();
+  }
+
+  /** The next process must know what ended this one; it goes even when that cannot be written down. */
+  async #applyFailed(error: FatalError): Promise<void> {
+    const { log, onFailure } = this.#options;
+    try {
+      await this.#lastApply?.remember(error.seq ?? 0, error.message);
+    } catch (cause) {
+      log.error("the apply fault could not be written down", { error: messageOf(cause) });
+    }
+    onFailure(error);
   }
 
   #recovered(record: JournalRecord): void {

@@ -90,5 +90,37 @@ describe("the commit queue", () => {
     assert.deepEqual(applied, [1]);
     assert.equal(failures[0]?.reason, "applyFault");
     assert.match(failures[0].message, /applying record 3 failed/);
+    assert.equal(failures[0].seq, 3);
+  });
+
+  it("applies nothing more after such a record, and blames no other", () => {
+    const { queue, failures, applied } = create();
+    for (const seq of [3, 4, 5]) queue.add(record(1, seq, limitOrder(`order-${seq}`)), null);
+    for (const seq of [3, 4, 5]) queue.advance(seq);
+    assert.deepEqual(applied, [1]);
+    assert.deepEqual(
+      failures.map(({ seq }) => seq),
+      [3],
+    );
+  });
+
+  it("stops before a record that is known to end it, and goes on receiving", () => {
+    const { queue, applied } = create();
+    queue.haltBefore(3);
+    for (const each of orders(1, 2, 5)) queue.add(each, null);
+    queue.advance(5);
+    assert.deepEqual(applied, [1, 2]);
+    assert.deepEqual([queue.received, queue.committed], [5, 5]);
+  });
+
+  it("applies nothing while it is paused, and everything afterwards", () => {
+    const { queue, applied } = create();
+    queue.pause();
+    for (const each of orders(1, 2, 5)) queue.add(each, null);
+    queue.advance(4);
+    assert.deepEqual(applied, []);
+    assert.deepEqual([queue.received, queue.committed, queue.unapplied], [5, 4, 5]);
+    queue.resume();
+    assert.deepEqual(applied, [1, 2, 3, 4]);
   });
 });

@@ -37,6 +37,9 @@ export class CommitQueue {
   #received = 0;
   #committed = 0;
   #scheduled = false;
+  #paused = false;
+  /** Nothing from this record on is applied. */
+  #haltSeq = Number.POSITIVE_INFINITY;
 
   constructor(options: CommitQueueOptions) {
     this.#options = options;
@@ -71,6 +74,21 @@ export class CommitQueue {
     if (!this.#scheduled) this.#applyTurn();
   }
 
+  /** Applies nothing until {@link resume}; records are taken in meanwhile. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (!this.#scheduled) this.#applyTurn();
+  }
+
+  /** Never applies record `seq` or anything after it. */
+  haltBefore(seq: number): void {
+    this.#haltSeq = Math.min(this.#haltSeq, seq);
+  }
+
   /** Forgets the records after `seq`; they must not be committed. */
   cutAfter(seq: number): void {
     this.#waiting = this.#waiting.slice(this.#head).filter(({ record }) => record.seq <= seq);
@@ -85,14 +103,18 @@ export class CommitQueue {
   }
 
   #applyTurn(): void {
+    if (this.#paused) return;
     for (let count = 0; count < recordsPerTurn; count += 1) {
       const next = this.#waiting[this.#head];
-      if (next === undefined || next.record.seq > this.#committed) {
+      if (next === undefined || next.record.seq > this.#committed || next.record.seq >= this.#haltSeq) {
         this.#compact();
         return;
       }
       this.#head += 1;
-      if (!this.#apply(next)) return;
+      if (!this.#apply(next)) {
+        this.#head -= 1;
+        return;
+      }
     }
     this.#compact();
     this.#scheduled = true;
@@ -109,8 +131,11 @@ export class CommitQueue {
     try {
       effect = exchange.apply(record);
     } catch (error) {
+      const { seq } = record;
+      // The process ends, but not in this turn: nothing may be applied on top of half a record.
+      this.haltBefore(seq);
       onFailure(
-        new FatalError("applyFault", `applying record ${record.seq} failed: ${messageOf(error)}`, { cause: error }),
+        new FatalError("applyFault", `applying record ${seq} failed: ${messageOf(error)}`, { cause: error, seq }),
       );
       return false;
     }

@@ -6,9 +6,18 @@ const statuses = {
   STALE_EPOCH: 409,
   WRONG_STATE: 409,
   WRONG_CLUSTER: 409,
+  OP_ID_REUSED: 409,
+  BUSY: 409,
+  /** Not applied yet, and not within the time that a reader is made to wait. */
+  PENDING: 408,
+  /** Was here once, and is not kept any more. */
+  GONE: 410,
   BEHIND: 412,
+  RANGE_NOT_SATISFIABLE: 416,
+  HALTED: 423,
   RECOVERING: 503,
   TIMEOUT: 504,
+  NO_SPACE: 507,
   INTERNAL: 500,
 } as const;
 

@@ -11,6 +11,7 @@ import type { Hello, Refused } from "../replication/handshake.ts";
 import type { Connection, Network } from "../replication/network.ts";
 import type { FollowerSession } from "../replication/replicationServer.ts";
 import { UpstreamLink } from "../replication/upstreamLink.ts";
+import type { ApplyFault } from "../storage/applyFault.ts";
 import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type {
   CallIdentity,
@@ -40,6 +41,8 @@ export interface ReplicaOptions {
   readonly exchange: Exchange;
   readonly promised: PromisedEpoch;
   readonly network: Network;
+  /** The record that forbids this replica to take part; null for none. */
+  readonly halting: ApplyFault | null;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -52,6 +55,8 @@ export interface ReplicaOptions {
 /** What this replica is at the moment, with what belongs to being that. */
 export type Standing =
   | { readonly role: "standby" | "fenced"; readonly following: Following | null }
+  /** A record ended this replica again and again: it keeps its history and its promises, and goes no further. */
+  | { readonly role: "halted"; readonly following: null; readonly fault: ApplyFault }
   | { readonly role: "primary" | "draining"; readonly term: PrimaryTerm; readonly desk: OrderDesk };
 
 export interface Following {
@@ -78,6 +83,8 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.#options = options;
     this.#history = new StandbyHistory(options);
+    const { halting } = options;
+    if (halting !== null) this.#standing = { role: "halted", following: null, fault: halting };
   }
 
   get standing(): Standing {
@@ -133,6 +140,7 @@ export class Replica {
   promote(call: PromoteCall): Promise<PlacedAnswer> {
     return this.#inOrder(async () => {
       this.#refuseStale(call.epoch);
+      this.#refuseHalted();
       this.#refuseUsedEpoch(call.epoch);
       this.#options.promised.raise(call.epoch);
       await this.#leaveEpochsBelow(call.epoch, "standby");
@@ -157,6 +165,7 @@ export class Replica {
   follow(call: FollowCall): Promise<PlacedAnswer> {
     return this.#inOrder(async () => {
       this.#refuseStale(call.epoch);
+      this.#refuseHalted();
       if ("term" in this.#standing && this.#standing.term.epoch >= call.epoch) {
         throw new Refusal("WRONG_STATE", `this replica leads epoch ${this.#standing.term.epoch} itself`);
       }
@@ -279,7 +288,8 @@ export class Replica {
       return Promise.resolve();
     }
     const { following } = standing;
-    if (following === null || following.link.target.epoch >= epoch) return Promise.resolve();
+    if (standing.role === "halted" || following === null || following.link.target.epoch >= epoch)
+      return Promise.resolve();
     this.#become({ role: standing.role, following: null });
     return following.link.stop();
   }
@@ -310,6 +320,10 @@ export class Replica {
   #primaryEpoch(): number {
     if ("term" in this.#standing) return this.#standing.term.epoch;
     return lastEpochLedBy(this.#options.journal.epochTable.entries, this.#options.config.instance);
+  }
+
+  #refuseHalted(): void {
+    if (this.#standing.role === "halted") throw new Refusal("HALTED", describeFault(this.#standing.fault));
   }
 
   #refuseStale(epoch: number): void {
@@ -352,5 +366,10 @@ export class Replica {
     return true;
   }
 }
+
+/** Why a replica is halted, and what a person can do. */
+export const describeFault = ({ seq, deaths, error }: ApplyFault): string =>
+  `record ${seq} ended this replica ${deaths} times while it was applied (${error}): roll out a corrected build, ` +
+  "or remove the file last-apply from its volume and restart it to try once more";
 
 const describe = ({ epoch, seq }: Position): string => `record ${seq} of epoch ${epoch}`;

@@ -20,6 +20,12 @@ export const writeDurably = async (disk: Disk, path: string, content: Uint8Array
   await disk.syncDirectory(dirname(path));
 };
 
+/** Removes `path`, which is there, so that no crash brings it back. */
+export const removeDurably = async (disk: Disk, path: string): Promise<void> => {
+  await disk.remove(path);
+  await disk.syncDirectory(dirname(path));
+};
+
 /** Content of `path`; null when there is no such file. */
 export const readIfPresent = async (disk: Disk, path: string): Promise<string | null> => {
   try {

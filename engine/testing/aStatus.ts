@@ -24,5 +24,6 @@ export const aStatus = (changes: Partial<EngineStatus> = {}): EngineStatus => ({
   build: "test",
   capabilities: [],
   lastError: null,
+  lastApplyFault: null,
   ...changes,
 });

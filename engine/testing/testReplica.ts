@@ -131,6 +131,7 @@ const assemble = async ({ instance, dataDir, limits: changed }: TestReplicaOptio
       dataDir,
       token: testToken,
       rules: testRules,
+      build: "test",
       limits,
       replicationAddress: { host: "127.0.0.1", port: 0 },
     },

@@ -10,7 +10,7 @@ import { participantsOf } from "./participants.ts";
 import type { Blockage, Decision, Drain, ElectionCause, ElectionPlan, Plan, RecordPlan, TendStep } from "./plan.ts";
 import { findPlannedMove, type PlannedMove, settleRequests } from "./plannedMove.ts";
 import { findPoison } from "./poison.ts";
-import { highestKnownEpoch, isEstablished } from "./replicaFacts.ts";
+import { answeringReplicas, highestKnownEpoch, isEstablished } from "./replicaFacts.ts";
 import { deleteBroken, deleteNextStandby, deleteOnlyReplica } from "./rollout.ts";
 import { planRuleChange } from "./ruleChange.ts";
 import { alignLabels, alignReplicas } from "./tend.ts";
@@ -160,10 +160,14 @@ function electionOf(snapshot: EngineSnapshot, now: number, call: Call): Election
     nextRule: ruleInForce(snapshot),
     participants: participantsOf(snapshot, now),
     prefer: call.prefer,
-    avoid: call.avoid ?? [],
+    // A replica that halted refuses to lead; what only it holds keeps the others waiting all the same.
+    avoid: [...(call.avoid ?? []), ...haltedReplicas(snapshot, now)],
     drain: call.drain,
   };
 }
+
+const haltedReplicas = (snapshot: EngineSnapshot, now: number): readonly string[] =>
+  answeringReplicas(snapshot, now).flatMap(({ replica, status }) => (status.role === "halted" ? [replica.name] : []));
 
 function recordOf(snapshot: EngineSnapshot, verdict: PrimaryVerdict & { kind: "unrecorded" }, now: number): RecordPlan {
   return {

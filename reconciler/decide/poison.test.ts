@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ContainerState, EngineSnapshot, PodView } from "../observe/index.ts";
-import { dropped, healthy, standbysLost, withPod } from "../testing/engineWorld.ts";
-import { planned } from "../testing/planSummary.ts";
+import { dropped, healthy, leaseOf, standbysLost, withPod, withStatus } from "../testing/engineWorld.ts";
+import { electionIn, planned } from "../testing/planSummary.ts";
 import { findPoison } from "./poison.ts";
 
 const applyFault = 70;
@@ -34,6 +34,23 @@ describe("a record that stops every replica that applies it", () => {
     ["stopped three", [ended(123), ended(123), heldBack(123)], "te-0 and te-1 and te-2"],
     ["stopped two beside one that another record stopped", [restarted(7), ended(123), ended(123)], "te-1 and te-2"],
   ];
+  const remembers = (world: EngineSnapshot, ordinal: number, seq: number): EngineSnapshot =>
+    withStatus(world, ordinal, () => ({ lastApplyFault: { seq, deaths: 1, error: "unknown order" } }));
+
+  it("is one that the volumes of two remember, though their pods are new", () => {
+    const message = findPoison(remembers(remembers(healthy(5), 1, 123), 3, 123))?.message;
+    assert.match(message ?? "", /^Record 123 ended te-1 and te-3 /);
+  });
+
+  it("is one that ended a pod, and that another's volume remembers", () => {
+    assert.match(findPoison(remembers(worldWith(restarted(123)), 2, 123))?.message ?? "", /te-0 and te-2/);
+  });
+
+  it("is not seen in one replica alone, however it is known", () => {
+    assert.equal(findPoison(remembers(worldWith(restarted(123)), 0, 123)), undefined);
+    assert.equal(findPoison(remembers(worldWith(restarted(123)), 1, 124)), undefined);
+  });
+
   for (const [how, pods, names] of found)
     it(`is one that ${how}`, () => {
       const blockage = findPoison(worldWith(...pods));
@@ -70,6 +87,14 @@ describe("an engine with such a record", () => {
     assert.equal(planned(corrected), "tend delete te-0 blocked:RecordStopsReplicas");
     const replaced = withPod(poisoned(), 0, { container: { kind: "running" }, lastExit: undefined });
     assert.equal(planned(replaced), "elect ProcessExited in 4");
+  });
+
+  it("avoids a replica that has halted where the others are enough without it", () => {
+    const lost = dropped(standbysLost(healthy(5)), 0);
+    const rule = { members: lost.replicas.map(({ name }) => name), k: 2 };
+    const world = { ...lost, lease: leaseOf({ rule }) };
+    const halted = withStatus(world, 1, () => ({ role: "halted", ready: false }));
+    assert.deepEqual(electionIn(halted).avoid, ["te-1"]);
   });
 
   it("is left alone while a primary leads that has survived it", () => {

@@ -1,4 +1,4 @@
-import type { EngineSnapshot } from "../observe/snapshot.ts";
+import type { EngineSnapshot, ReplicaView } from "../observe/snapshot.ts";
 import type { Blockage } from "./plan.ts";
 
 /** The engine's exit code for a record that it cannot apply, whoever applies it. */
@@ -10,12 +10,8 @@ const applyFault = 70;
  */
 export function findPoison({ replicas }: EngineSnapshot): Blockage | undefined {
   const victims = new Map<string, string[]>();
-  for (const { name, pod } of replicas) {
-    const exit = pod?.container.kind === "terminated" ? pod.container : pod?.lastExit;
-    if (exit?.exitCode !== applyFault) continue;
-    // The termination message names the record; instances write the same for the same one.
-    const record = /"seq"\s*:\s*(\d+)/.exec(exit.message)?.[1];
-    if (record !== undefined) victims.set(record, [...(victims.get(record) ?? []), name]);
+  for (const replica of replicas) {
+    for (const record of recordsThatEnded(replica)) victims.set(record, [...(victims.get(record) ?? []), replica.name]);
   }
   for (const [record, names] of victims) {
     if (names.length < 2) continue;
@@ -25,4 +21,16 @@ export function findPoison({ replicas }: EngineSnapshot): Blockage | undefined {
     };
   }
   return undefined;
+}
+
+/** By what its process left to the kubelet, and by what its volume remembers when the pod is a new one. */
+function recordsThatEnded({ pod, stream }: ReplicaView): ReadonlySet<string> {
+  const records = new Set<string>();
+  const exit = pod?.container.kind === "terminated" ? pod.container : pod?.lastExit;
+  // The termination message names the record; instances write the same for the same one.
+  const left = exit?.exitCode === applyFault ? /"seq"\s*:\s*(\d+)/.exec(exit.message)?.[1] : undefined;
+  if (left !== undefined) records.add(left);
+  const remembered = stream?.status?.lastApplyFault?.seq;
+  if (remembered !== undefined) records.add(String(remembered));
+  return records;
 }

@@ -62,6 +62,7 @@ export const statusOf = (ordinal: number, overrides: Partial<EngineStatus> = {})
   build: "test",
   capabilities: [],
   lastError: null,
+  lastApplyFault: null,
   ...overrides,
 });
 
