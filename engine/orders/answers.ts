@@ -2,6 +2,8 @@ import type { DepthLevel } from "../book/orderBook.ts";
 import type { CancelResult, Exchange, OrderResult } from "../exchange/exchange.ts";
 import { fromIncrements, type TradingRules } from "../exchange/tradingRules.ts";
 import type { OrderOutcome } from "../replica/orderDesk.ts";
+import type { Standing } from "../replica/replica.ts";
+import type { ProblemCode } from "./stream/protocol.ts";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -15,6 +17,9 @@ export interface Leader {
   readonly orders: string;
 }
 
+/** What is not an acknowledgement. */
+export type Problem = { readonly status: number; readonly code: ProblemCode; readonly detail: string };
+
 /** The HTTP answer for what became of an order. */
 export const answerOf = (outcome: OrderOutcome): HttpAnswer => {
   switch (outcome.kind) {
@@ -22,19 +27,37 @@ export const answerOf = (outcome: OrderOutcome): HttpAnswer => {
       return { status: 200, body: orderBody(outcome.result, outcome.duplicate) };
     case "cancelled":
       return { status: 200, body: cancelBody(outcome.result, outcome.duplicate) };
-    case "clientIdReused":
-      return problem(409, "CLIENT_ID_REUSED", "this clientId was used for another order; choose a new one");
-    case "notFound":
-      return problem(404, "NOT_FOUND", "no order has this clientId");
-    case "final":
-      return problem(409, "ORDER_FINAL", `the order is ${outcome.result.status}; nothing of it is left in the book`);
-    case "cannotCommit":
-      return problem(503, "CANNOT_COMMIT", `${outcome.why}; nothing was done, send it again`);
-    case "cancelOnly":
-      return problem(503, "CANCEL_ONLY", "only cancellations are taken now; nothing was done, send it again later");
-    case "unknown":
-      return problem(504, "UNKNOWN", "not confirmed in time: ask with GET, or send the same clientId and body again");
+    default: {
+      const { status, code, detail } = problemOf(outcome);
+      return problem(status, code, detail);
+    }
   }
+};
+
+/** The same for every way in: a stable code, its HTTP status, and words for people. */
+export const problemOf = (outcome: Exclude<OrderOutcome, { kind: "placed" | "cancelled" }>): Problem => {
+  switch (outcome.kind) {
+    case "clientIdReused":
+      return refuse(409, "CLIENT_ID_REUSED", "this clientId was used for another order; choose a new one");
+    case "notFound":
+      return refuse(404, "NOT_FOUND", "no order has this clientId");
+    case "final":
+      return refuse(409, "ORDER_FINAL", `the order is ${outcome.result.status}; nothing of it is left in the book`);
+    case "cannotCommit":
+      return refuse(503, "CANNOT_COMMIT", `${outcome.why}; nothing was done, send it again`);
+    case "cancelOnly":
+      return refuse(503, "CANCEL_ONLY", "only cancellations are taken now; nothing was done, send it again later");
+    case "unknown":
+      return refuse(504, "UNKNOWN", "not confirmed in time: ask by clientId, or send the same clientId and body again");
+  }
+};
+
+const refuse = (status: number, code: ProblemCode, detail: string): Problem => ({ status, code, detail });
+
+/** The primary that `standing` follows. */
+export const leaderOf = (standing: Standing): Leader | null => {
+  if (!("following" in standing) || standing.following === null) return null;
+  return { instance: standing.following.link.target.instance, orders: standing.following.orders };
 };
 
 export const notPrimary = (leader: Leader | null): HttpAnswer => {

@@ -8,14 +8,16 @@ import type { ListenAddress } from "../process/config.ts";
 import { BodyTooLong, readBody } from "../process/httpBody.ts";
 import { listen } from "../process/listen.ts";
 import { type Log, messageOf } from "../process/log.ts";
-import type { OrderDesk, OrderOutcome } from "../replica/orderDesk.ts";
-import type { Replica, Standing } from "../replica/replica.ts";
-import { answerOf, bookBody, type HttpAnswer, type Leader, notPrimary, problem } from "./answers.ts";
+import { ask, type OrderDesk, type Question } from "../replica/orderDesk.ts";
+import type { Replica } from "../replica/replica.ts";
+import { answerOf, bookBody, type HttpAnswer, leaderOf, notPrimary, problem } from "./answers.ts";
 import { InvalidOrder, parseClientId, parseOrder } from "./parseOrder.ts";
+import { StreamServer } from "./stream/streamServer.ts";
 
 export interface OrderServerOptions {
   readonly replica: Replica;
   readonly exchange: Exchange;
+  readonly instance: string;
   /** Those that this replica leads an epoch with. */
   readonly rules: TradingRules;
   readonly metrics: EngineMetrics;
@@ -26,10 +28,11 @@ export interface OrderServerOptions {
 const mostBodyBytes = 4_096;
 const deepestBook = 1_000;
 
-/** Order entry over HTTP. */
+/** Order entry: single requests over HTTP, and streams for programs. */
 export class OrderServer {
   readonly #options: OrderServerOptions;
   readonly #server: Server;
+  readonly #streams: StreamServer;
   #closing = false;
 
   constructor(options: OrderServerOptions) {
@@ -38,20 +41,35 @@ export class OrderServer {
       { noDelay: true, requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 60_000 },
       (request, response) => void this.#serve(request, response),
     );
+    const { replica, instance, rules, clock, metrics } = options;
+    const onAnswered = metrics.answered.bind(metrics);
+    this.#streams = new StreamServer({ replica, instance, rules, clock, onAnswered });
+    this.#server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
   }
 
   listen(address: ListenAddress): Promise<ListenAddress> {
     return listen(this.#server, address, "TE_ORDER_ADDR");
   }
 
-  /** From now on every answer asks the client to go elsewhere for its next request. */
+  /** The replica's standing has changed. */
+  noticeStanding(): void {
+    this.#streams.noticeStanding();
+  }
+
+  /** To be called at every heartbeat. */
+  tick(): void {
+    this.#streams.tick();
+  }
+
+  /** From now on every answer asks the client to go elsewhere for its next request, and streams end. */
   windDown(): void {
     this.#closing = true;
+    this.#streams.windDown();
   }
 
   /** Resolves once the answers under way are sent. */
   close(): Promise<void> {
-    this.#closing = true;
+    this.windDown();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeIdleConnections();
@@ -76,20 +94,23 @@ export class OrderServer {
     if (url.pathname === "/v1/book" && method === "GET") return this.#book(url.searchParams);
     if (url.pathname === "/v1/orders" && method === "POST") {
       const text = await readBody(request, mostBodyBytes);
-      return this.#atDesk((desk) => desk.place(parseOrder(text, this.#options.rules), this.#options.rules));
+      const { rules } = this.#options;
+      const order = parseOrder(text, rules);
+      return this.#atDesk((desk, question) => desk.place(order, rules, question));
     }
     const id = /^\/v1\/orders\/([^/]+)$/.exec(url.pathname)?.[1];
     if (id === undefined || (method !== "GET" && method !== "DELETE")) {
       throw new NoSuchRoute(`there is no ${method} ${url.pathname}`);
     }
     const clientId = parseClientId(decodeURIComponent(id));
-    return this.#atDesk((desk) => (method === "GET" ? desk.find(clientId) : desk.cancel(clientId)));
+    return this.#atDesk((desk, question) => desk[method === "GET" ? "find" : "cancel"](clientId, question));
   }
 
-  async #atDesk(ask: (desk: OrderDesk) => Promise<OrderOutcome>): Promise<Routed> {
+  async #atDesk(put: (desk: OrderDesk, question: Question) => void): Promise<Routed> {
     const { standing } = this.#options.replica;
     if (!("desk" in standing)) return { answer: notPrimary(leaderOf(standing)), outcome: "notPrimary" };
-    const outcome = await ask(standing.desk);
+    const { desk } = standing;
+    const outcome = await ask(this.#options.clock(), (question) => put(desk, question));
     return { answer: answerOf(outcome), outcome: outcome.kind };
   }
 
@@ -132,8 +153,3 @@ interface Routed {
 }
 
 class NoSuchRoute extends Error {}
-
-const leaderOf = (standing: Standing): Leader | null => {
-  if (!("following" in standing) || standing.following === null) return null;
-  return { instance: standing.following.link.target.instance, orders: standing.following.orders };
-};

@@ -50,7 +50,10 @@ export class Engine {
       ...options,
       onApplied: (record, effect, seconds) => this.#metrics.applied(record, effect, seconds),
       onSynced: (milliseconds) => this.#metrics.synced(milliseconds / 1000),
-      onChange: () => this.#control?.publish(),
+      onChange: () => {
+        this.#control?.publish();
+        this.#orders?.noticeStanding();
+      },
       onFailure: (error) => this.#fail(error),
     });
   }
@@ -117,20 +120,15 @@ export class Engine {
 
   #startOrders(replica: Replica): Promise<ListenAddress> {
     const { config, clock, log } = this.#options;
-    const { rules } = config;
-    this.#orders = new OrderServer({
-      replica,
-      exchange: this.#core.exchange,
-      rules,
-      metrics: this.#metrics,
-      clock,
-      log,
-    });
+    const { instance, rules } = config;
+    const parts = { replica, exchange: this.#core.exchange, metrics: this.#metrics };
+    this.#orders = new OrderServer({ ...parts, instance, rules, clock, log });
     return this.#orders.listen(config.orderAddress);
   }
 
   #heartbeat(): void {
     this.#core.tick();
+    this.#orders?.tick();
     this.#control?.publishNow();
   }
 

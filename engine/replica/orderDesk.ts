@@ -25,40 +25,71 @@ export type OrderOutcome =
   /** Sequenced, and not known whether committed: ask again by client id. */
   | { readonly kind: "unknown" };
 
-interface Waiter {
-  readonly deadline: number;
-  /** Asked for a command that another request had brought. */
-  readonly duplicate: boolean;
-  readonly resolve: (outcome: OrderOutcome) => void;
+/**
+ * Who asks the desk: one object for all questions of a connection, so that an order costs neither a promise nor a
+ * closure. Every question is answered once, during the call or later, and answering must not throw.
+ */
+export interface Asker {
+  answered(question: Question, outcome: OrderOutcome): void;
 }
+
+export interface Question {
+  readonly asker: Asker;
+  /** The asker's own name for it. */
+  readonly tag: number;
+  /** When it was asked, on the desk's clock. */
+  readonly askedAt: number;
+}
+
+/** Puts one question, asked at `askedAt`, to a desk, and resolves with its answer. */
+export const ask = (askedAt: number, put: (question: Question) => void): Promise<OrderOutcome> =>
+  new Promise((resolve) => put({ asker: { answered: (_, outcome) => resolve(outcome) }, tag: 0, askedAt }));
+
+const answer = (question: Question, outcome: OrderOutcome): void => question.asker.answered(question, outcome);
 
 /** A command on its way to commit, and everyone who waits for it. */
 class PendingCommand implements Ticket {
-  readonly #onApplied: () => void;
-  #waiters: Waiter[] = [];
-  #requests = 0;
+  readonly #inFlight: Map<string, PendingCommand>;
+  readonly #clientId: string;
+  /** Null for a cancellation. */
+  readonly order: PlaceOrder | null;
+  /** Who brought the command; null once UNKNOWN was answered. */
+  #first: Question | null;
+  /** Those who brought it again. */
+  #others: Question[] | null = null;
 
-  constructor(onApplied: () => void) {
-    this.#onApplied = onApplied;
+  constructor(inFlight: Map<string, PendingCommand>, clientId: string, order: PlaceOrder | null, first: Question) {
+    this.#inFlight = inFlight;
+    this.#clientId = clientId;
+    this.order = order;
+    this.#first = first;
+    inFlight.set(clientId, this);
   }
 
-  wait(deadline: number): Promise<OrderOutcome> {
-    this.#requests += 1;
-    const duplicate = this.#requests > 1;
-    return new Promise((resolve) => this.#waiters.push({ deadline, duplicate, resolve }));
+  join(question: Question): void {
+    this.#others ??= [];
+    this.#others.push(question);
   }
 
   applied(effect: Applied): void {
-    this.#onApplied();
-    for (const { duplicate, resolve } of this.#waiters) resolve(outcomeOf(effect, duplicate));
-    this.#waiters = [];
+    this.#inFlight.delete(this.#clientId);
+    if (this.#first !== null) answer(this.#first, outcomeOf(effect, false));
+    if (this.#others !== null) for (const other of this.#others) answer(other, outcomeOf(effect, true));
   }
 
-  expire(now: number): void {
-    for (const waiter of this.#waiters) if (waiter.deadline <= now) waiter.resolve({ kind: "unknown" });
-    this.#waiters = this.#waiters.filter((waiter) => waiter.deadline > now);
+  /** Answers UNKNOWN to those who asked at `limit` or before. */
+  expire(limit: number): void {
+    if (this.#first !== null && this.#first.askedAt <= limit) {
+      answer(this.#first, unknown);
+      this.#first = null;
+    }
+    if (this.#others === null) return;
+    for (const other of this.#others) if (other.askedAt <= limit) answer(other, unknown);
+    this.#others = this.#others.filter(({ askedAt }) => askedAt > limit);
   }
 }
+
+const unknown: OrderOutcome = { kind: "unknown" };
 
 export interface OrderDeskOptions {
   readonly term: PrimaryTerm;
@@ -70,7 +101,7 @@ export interface OrderDeskOptions {
 /** Takes orders during one term, and sees to it that one client id is one order whatever is sent again. */
 export class OrderDesk {
   readonly #options: OrderDeskOptions;
-  readonly #placing = new Map<string, { readonly order: PlaceOrder; readonly pending: PendingCommand }>();
+  readonly #placing = new Map<string, PendingCommand>();
   readonly #cancelling = new Map<string, PendingCommand>();
 
   constructor(options: OrderDeskOptions) {
@@ -78,86 +109,106 @@ export class OrderDesk {
   }
 
   /** Places `order`, whose ticks and lots are those of `rules`. */
-  async place(order: PlaceOrder, rules: TradingRules): Promise<OrderOutcome> {
-    const known = this.#options.exchange.resultOf(order.clientId);
+  place(order: PlaceOrder, rules: TradingRules, question: Question): void {
+    const { exchange, term } = this.#options;
+    const known = exchange.resultOf(order.clientId);
     if (known !== undefined) {
-      if (!isSameRequest(known, order, rules)) return { kind: "clientIdReused" };
-      return this.#ifLeading({ kind: "placed", result: known, duplicate: true });
+      if (!isSameRequest(known, order, rules)) answer(question, { kind: "clientIdReused" });
+      else this.#answerIfLeading({ kind: "placed", result: known, duplicate: true }, question);
+      return;
     }
     const inFlight = this.#placing.get(order.clientId);
     if (inFlight !== undefined) {
-      if (!isSameOrder(inFlight.order, order)) return { kind: "clientIdReused" };
-      return inFlight.pending.wait(this.#deadline());
+      if (isSameOrder(inFlight.order, order)) inFlight.join(question);
+      else answer(question, { kind: "clientIdReused" });
+      return;
     }
-    const gate = this.#options.term.gate();
-    if (gate.kind !== "open") return refusalOf(gate);
-    const pending = new PendingCommand(() => this.#placing.delete(order.clientId));
-    this.#placing.set(order.clientId, { order, pending });
-    this.#options.term.sequence(order, pending);
-    return pending.wait(this.#deadline());
+    const gate = term.gate();
+    if (gate.kind !== "open") {
+      answer(question, refusalOf(gate));
+      return;
+    }
+    term.sequence(order, new PendingCommand(this.#placing, order.clientId, order, question));
   }
 
-  async cancel(clientId: string): Promise<OrderOutcome> {
+  cancel(clientId: string, question: Question): void {
     const { exchange, term } = this.#options;
-    const cancelled = exchange.cancellationOf(clientId);
-    if (cancelled !== undefined) return this.#ifLeading({ kind: "cancelled", result: cancelled, duplicate: true });
+    const settled = this.#settledCancel(clientId);
+    if (settled !== null) {
+      this.#answerIfLeading(settled, question);
+      return;
+    }
     const inFlight = this.#cancelling.get(clientId);
-    if (inFlight !== undefined) return inFlight.wait(this.#deadline());
-    const result = exchange.resultOf(clientId);
-    if (result !== undefined && !exchange.isOpen(clientId)) return this.#ifLeading({ kind: "final", result });
-    if (result === undefined && !this.#placing.has(clientId)) return this.#ifLeading({ kind: "notFound" });
+    if (inFlight !== undefined) {
+      inFlight.join(question);
+      return;
+    }
+    if (exchange.resultOf(clientId) === undefined && !this.#placing.has(clientId)) {
+      this.#answerIfLeading({ kind: "notFound" }, question);
+      return;
+    }
     const gate = term.gate();
-    if (gate.kind === "shut") return refusalOf(gate);
-    const pending = new PendingCommand(() => this.#cancelling.delete(clientId));
-    this.#cancelling.set(clientId, pending);
+    if (gate.kind === "shut") {
+      answer(question, refusalOf(gate));
+      return;
+    }
+    const pending = new PendingCommand(this.#cancelling, clientId, null, question);
     term.sequence({ kind: "cancel", clientId }, pending);
-    return pending.wait(this.#deadline());
   }
 
   /** The original answer for a client id. */
-  async find(clientId: string): Promise<OrderOutcome> {
+  find(clientId: string, question: Question): void {
     const result = this.#options.exchange.resultOf(clientId);
-    if (result !== undefined) return { kind: "placed", result, duplicate: true };
     const inFlight = this.#placing.get(clientId);
-    if (inFlight !== undefined) return inFlight.pending.wait(this.#deadline());
-    return this.#ifLeading({ kind: "notFound" });
+    if (result !== undefined) answer(question, { kind: "placed", result, duplicate: true });
+    else if (inFlight !== undefined) inFlight.join(question);
+    else this.#answerIfLeading({ kind: "notFound" }, question);
   }
 
   /** Answers UNKNOWN to those who waited too long. To be called at every heartbeat. */
   tick(): void {
-    const now = this.#options.clock();
-    for (const pending of this.#pending()) pending.expire(now);
+    this.#expire(this.#options.clock() - this.#options.commitTimeoutMs);
   }
 
   /** The term is over: whoever still waits is answered UNKNOWN. */
   end(): void {
-    for (const pending of this.#pending()) pending.expire(Number.POSITIVE_INFINITY);
+    this.#expire(Number.POSITIVE_INFINITY);
     this.#placing.clear();
     this.#cancelling.clear();
   }
 
-  *#pending(): Generator<PendingCommand> {
-    for (const { pending } of this.#placing.values()) yield pending;
-    yield* this.#cancelling.values();
+  #expire(limit: number): void {
+    for (const pending of this.#placing.values()) pending.expire(limit);
+    for (const pending of this.#cancelling.values()) pending.expire(limit);
+  }
+
+  /** The answer to a cancellation that needs no record any more; null when it needs one, or waits for one. */
+  #settledCancel(clientId: string): OrderOutcome | null {
+    const { exchange } = this.#options;
+    const cancelled = exchange.cancellationOf(clientId);
+    if (cancelled !== undefined) return { kind: "cancelled", result: cancelled, duplicate: true };
+    if (this.#cancelling.has(clientId)) return null;
+    const result = exchange.resultOf(clientId);
+    return result === undefined || exchange.isOpen(clientId) ? null : { kind: "final", result };
   }
 
   /** A primary that was replaced without noticing must not answer from its old state. */
-  async #ifLeading(outcome: OrderOutcome): Promise<OrderOutcome> {
-    if (!this.#options.term.established) {
-      return { kind: "cannotCommit", why: `epoch ${this.#options.term.epoch} is not committed yet` };
+  #answerIfLeading(outcome: OrderOutcome, question: Question): void {
+    const { term } = this.#options;
+    if (!term.established) {
+      answer(question, { kind: "cannotCommit", why: `epoch ${term.epoch} is not committed yet` });
+      return;
     }
-    if (await this.#options.term.proveLeadership()) return outcome;
-    return { kind: "cannotCommit", why: "the standbys do not confirm that this replica still leads" };
-  }
-
-  #deadline(): number {
-    return this.#options.clock() + this.#options.commitTimeoutMs;
+    void term.proveLeadership().then((proven) => {
+      const why = "the standbys do not confirm that this replica still leads";
+      answer(question, proven ? outcome : { kind: "cannotCommit", why });
+    });
   }
 }
 
 /** Both are of one term, so their ticks and lots are the same. */
-const isSameOrder = (a: PlaceOrder, b: PlaceOrder): boolean =>
-  a.side === b.side && a.type === b.type && a.price === b.price && a.quantity === b.quantity;
+const isSameOrder = (a: PlaceOrder | null, b: PlaceOrder): boolean =>
+  a !== null && a.side === b.side && a.type === b.type && a.price === b.price && a.quantity === b.quantity;
 
 const refusalOf = (gate: Exclude<Gate, { kind: "open" }>): OrderOutcome =>
   gate.kind === "cancelOnly" ? { kind: "cancelOnly" } : { kind: "cannotCommit", why: gate.why };

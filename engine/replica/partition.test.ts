@@ -7,6 +7,7 @@ import { eventually } from "../testing/eventually.ts";
 import { LocalNetwork } from "../testing/localNetwork.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
 import { TestReplica } from "../testing/testReplica.ts";
+import { ask } from "./orderDesk.ts";
 
 interface Pair {
   readonly primary: TestReplica;
@@ -94,7 +95,8 @@ describe("a primary that its standby does not hear", () => {
     network.silence();
     const { standing } = primary.replica;
     assert.ok("desk" in standing);
-    assert.equal((await standing.desk.find("unknown-here")).kind, "cannotCommit");
+    const { desk } = standing;
+    assert.equal((await ask(0, (question) => desk.find("unknown-here", question))).kind, "cannotCommit");
   });
 });
 

@@ -11,7 +11,7 @@ import { ReplicaCore, type RunningReplica } from "../process/replicaCore.ts";
 import type { CancelTimer } from "../process/timers.ts";
 import type { DemoteAnswer, FenceAnswer, PlacedAnswer, PromoteCall } from "../replica/calls.ts";
 import type { CommitQueue } from "../replica/commitQueue.ts";
-import type { OrderOutcome } from "../replica/orderDesk.ts";
+import { ask, type OrderOutcome } from "../replica/orderDesk.ts";
 import type { Replica } from "../replica/replica.ts";
 import { testCluster, testToken } from "./engineClient.ts";
 import { limitOrder } from "./records.ts";
@@ -102,7 +102,8 @@ export class TestReplica {
   place(clientId: string): Promise<OrderOutcome> {
     const { standing } = this.replica;
     if (!("desk" in standing)) return Promise.resolve({ kind: "cannotCommit", why: standing.role });
-    return standing.desk.place(limitOrder(clientId), testRules);
+    const { desk } = standing;
+    return ask(machine.clock(), (question) => desk.place(limitOrder(clientId), testRules, question));
   }
 
   #identity(epoch: number): { clusterUid: string; epoch: number; opId: string } {
