@@ -1,211 +1,148 @@
 /** Takes a list apart while it arrives, so that 10,000 objects never stand in one JSON.parse. */
+import { createListScanner } from "./listScanner.ts";
+import { markManagedFields, removeMarks } from "./managedFields.ts";
 
 /** Reads one list response piece by piece. */
 export interface ListParser {
-  /** Takes the next bytes, and calls back for each item that they complete. Throws SyntaxError on what is not JSON. */
+  /** Takes the next bytes, and calls back for items that they complete. Throws SyntaxError on what is not JSON. */
   push(chunk: Buffer): void;
-  /** Ends the input; returns the list without its items. Throws SyntaxError when the list was cut short. */
+  /** Ends the input, with the last items; returns the list without its items. Throws SyntaxError when it was cut short. */
   end(): unknown;
 }
 
 export interface ListParserOptions {
-  /**
-   * Cuts metadata.managedFields out of the bytes of an item: reading them takes as long as reading all the rest. Only
-   * where they are spelt as the API server does and not where two pieces meet: whoever must not see them drops them still.
-   */
+  /** Leaves out metadata.managedFields where that is easy: whoever must not see them drops them still. */
   readonly cutManagedFields?: boolean;
+  /** So much is read at a time: it takes a millisecond. Default 96 KiB. */
+  readonly batchBytes?: number;
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
+/** Below the size from which V8 gives each string pages of its own, which costs more than to fill them. */
+const defaultBatchBytes = 96 * 1024;
 
-/** 1 for each byte that matters outside of strings: one look tells that most do not. */
-const structural = Uint8Array.from({ length: 256 }, (_, byte) =>
-  [quote, openBrace, closeBrace, openBracket, closeBracket].includes(byte) ? 1 : 0,
-);
+/** A list as the API server spells it, up to its first item. */
+const itemsKey = '"items":[';
+const firstKeyPattern = /^\{"[^"\\]*":/;
+const longestFirstKey = 256;
 
-/** How far a scan went beyond its piece, which tells where the next one begins. */
-const inString = 1;
-const afterBackslash = 2;
-
-/** The index after the string that goes on at `i`; `chunk.length` + {@link inString} or {@link afterBackslash} if it is cut. */
-const skipString = (chunk: Buffer, i: number): number => {
-  const { length } = chunk;
-  let at = i;
-  while (at < length) {
-    const byte = chunk[at++];
-    if (byte === quote) return at;
-    if (byte === backslash && ++at > length) return length + afterBackslash;
-  }
-  return length + inString;
-};
-
-/** The index of the next bracket outside of strings at or after `i`; `chunk.length` or what {@link skipString} says if none. */
-const nextBracket = (chunk: Buffer, i: number): number => {
-  const { length } = chunk;
-  let at = i;
-  while (at < length) {
-    const byte = chunk[at] ?? 0;
-    if (structural[byte] === 0) at++;
-    else if (byte === quote) at = skipString(chunk, at + 1);
-    else return at;
-  }
-  return at;
-};
-
-/** Nesting of the items array inside its list, and of what is looked for below it. */
-const itemsDepth = 2;
-const itemDepth = itemsDepth + 1;
-const metadataDepth = itemDepth + 1;
-const managedFieldsDepth = metadataDepth + 1;
-
-const metadataKey = Buffer.from('"metadata":');
-/** Begins with the comma: it must go together with the field. */
-const managedFieldsKey = Buffer.from(',"managedFields":');
-
-/** Whether the bytes before `end` are `key`, whose first quote no backslash escapes. */
-const endsWith = (chunk: Buffer, end: number, key: Buffer): boolean => {
-  const start = end - key.length;
-  if (start < 1 || chunk[start - 1] === backslash) return false;
-  for (let i = 0; i < key.length; i++) if (chunk[start + i] !== key[i]) return false;
-  return true;
-};
-
-const firstPendingBytes = 1 << 17;
-
-/** A class, not closures: every page has a reader of its own, and V8 compiles methods once but closures for each. */
-class ListReader implements ListParser {
+/**
+ * Reads the items in batches that end where the next item seems to begin: at an object with the same first key as the first
+ * item has. JSON.parse says whether that was so, for a batch that ended inside of an item is no JSON. A list that has
+ * no such places is left to the scanner, which looks at each byte.
+ *
+ * A class, not closures: every page has a parser of its own, and V8 compiles methods once but closures for each.
+ */
+class BatchParser implements ListParser {
   private readonly onItem: (item: unknown) => void;
-  private readonly cutManagedFields: boolean;
-  private envelope = "";
-  private depth = 0;
-  /** How far the scan of the last piece went beyond it. */
-  private beyond = 0;
-  private inItems = false;
-  private inMetadata = false;
-  private cutting = false;
-  /** Bytes that are kept and not yet read: of the envelope, or an array of items without its end. */
-  private pending = Buffer.allocUnsafe(firstPendingBytes);
-  private pendingLength = 0;
-  /** How many of these are complete items, and where the last item begins. */
-  private completeLength = 0;
-  private itemStart = 0;
-  /** From here on the bytes of the present chunk are not in `pending` yet. */
-  private from = 0;
+  private cutManagedFields: boolean;
+  private scanner: ListParser | undefined;
+  /** What precedes the items; undefined until they have begun. */
+  private envelope: string | undefined;
+  /** Ends an item and begins the next. */
+  private separator = Buffer.alloc(0);
+  private readonly pending: Buffer;
+  private length = 0;
 
-  constructor(onItem: (item: unknown) => void, cutManagedFields: boolean) {
+  constructor(onItem: (item: unknown) => void, cutManagedFields: boolean, batchBytes: number) {
     this.onItem = onItem;
     this.cutManagedFields = cutManagedFields;
+    this.pending = Buffer.allocUnsafe(batchBytes);
   }
 
   push(chunk: Buffer): void {
-    const { length } = chunk;
-    if (length === 0) return;
-    this.from = 0;
-    let i = this.beyond === 0 ? 0 : skipString(chunk, this.beyond - inString);
-    for (i = nextBracket(chunk, i); i < length; i = nextBracket(chunk, i + 1)) {
-      const byte = chunk[i];
-      if (byte === openBrace || byte === openBracket) this.open(chunk, i);
-      else this.close(chunk, i);
+    let from = 0;
+    while (from < chunk.length && this.scanner === undefined) {
+      const copied = chunk.copy(this.pending, this.length, from);
+      from += copied;
+      this.length += copied;
+      if (this.length === this.pending.length) this.readBatch();
     }
-    this.beyond = i - length;
-    if (!this.cutting) this.keepUntil(chunk, length);
-    if (this.inItems) this.readItems();
+    this.scanner?.push(chunk.subarray(from));
   }
 
   end(): unknown {
-    if (this.depth !== 0 || this.beyond !== 0) throw new SyntaxError("the list ended before it was complete");
-    this.readEnvelope();
-    return JSON.parse(this.envelope) as unknown;
-  }
-
-  private open(chunk: Buffer, i: number): void {
-    this.depth++;
-    if (this.depth > managedFieldsDepth || this.cutting) return;
-    if (!this.inItems) {
-      if (this.depth === itemsDepth && chunk[i] === openBracket) this.openArray(chunk, i);
-    } else if (this.depth === itemDepth) {
-      // Between the items of the last piece and this one there are only a comma and blanks.
-      if (this.completeLength === 0) {
-        this.from = i;
-        this.pending[0] = openBracket;
-        this.pendingLength = 1;
-      }
-      this.itemStart = this.pendingLength + i - this.from;
-    } else if (this.depth === metadataDepth) {
-      this.inMetadata = this.cutManagedFields && endsWith(chunk, i, metadataKey);
-    } else if (this.inMetadata && endsWith(chunk, i, managedFieldsKey)) {
-      this.keepUntil(chunk, i - managedFieldsKey.length);
-      this.cutting = true;
+    if (this.scanner === undefined) {
+      const end = this.hasBegun() ? this.held().lastIndexOf("]") : -1;
+      const list = end < 0 ? undefined : parsed(`${this.envelope}${this.text(end, this.length)}`);
+      if (list !== undefined && this.readItems(end)) return list;
     }
+    return (this.scanner ?? this.scan()).end();
   }
 
-  private openArray(chunk: Buffer, i: number): void {
-    this.keepUntil(chunk, i + 1);
-    this.readEnvelope();
-    this.inItems = /"items"\s*:\s*\[$/.test(this.envelope);
-  }
-
-  private close(chunk: Buffer, i: number): void {
-    this.depth--;
-    if (this.depth >= metadataDepth) {
-      if (!this.cutting || this.depth !== metadataDepth) return;
-      this.cutting = false;
-      this.from = i + 1;
-    } else if (!this.inItems) {
+  private readBatch(): void {
+    const end = this.hasBegun() ? this.held().lastIndexOf(this.separator) : -1;
+    if (end < 0 || !this.readItems(end + 1)) {
+      this.scan();
       return;
-    } else if (this.depth === itemsDepth) {
-      this.completeLength = this.pendingLength + i + 1 - this.from;
-    } else if (this.depth < itemsDepth) {
-      this.keepUntil(chunk, i);
-      this.readItems();
-      this.pendingLength = 0;
-      this.inItems = false;
     }
+    this.length = this.pending.copy(this.pending, 0, end + 2, this.length);
   }
 
-  private keepUntil(chunk: Buffer, to: number): void {
-    const length = this.pendingLength + to - this.from;
-    // One byte more: for the bracket that makes an array of the items.
-    if (length >= this.pending.length) {
-      const larger = Buffer.allocUnsafe(2 * length);
-      this.pending.copy(larger, 0, 0, this.pendingLength);
-      this.pending = larger;
+  /** Looks for the first item, and drops all before it. */
+  private hasBegun(): boolean {
+    if (this.envelope !== undefined) return true;
+    const start = this.held().indexOf(`${itemsKey}{`) + itemsKey.length;
+    if (start < itemsKey.length) return false;
+    const firstKey = firstKeyPattern.exec(this.text(start, Math.min(start + longestFirstKey, this.length)))?.[0];
+    const envelope = this.text(0, start);
+    // Not so when these are items of something deeper.
+    if (firstKey === undefined || parsed(`${envelope}]}`) === undefined) return false;
+    this.envelope = envelope;
+    this.separator = Buffer.from(`},${firstKey}`);
+    this.length = this.pending.copy(this.pending, 0, start, this.length);
+    return true;
+  }
+
+  /** Reads the items up to `end`; false if it is not the end of one. */
+  private readItems(end: number): boolean {
+    const json = this.text(0, end);
+    let items: unknown[] | undefined;
+    if (this.cutManagedFields) {
+      const { text, marks } = markManagedFields(json);
+      items = parsed(`[${text}]`) as unknown[] | undefined;
+      if (items === undefined) return false;
+      if (!removeMarks(items, marks)) {
+        this.cutManagedFields = false;
+        items = undefined;
+      }
     }
-    chunk.copy(this.pending, this.pendingLength, this.from, to);
-    this.pendingLength = length;
-    this.from = to;
-  }
-
-  private readEnvelope(): void {
-    this.envelope += this.pending.toString("utf8", 0, this.pendingLength);
-    this.pendingLength = 0;
-  }
-
-  /** All complete items at once: that is less work than one by one. */
-  private readItems(): void {
-    if (this.completeLength === 0) return;
-    // What stood there was a comma or a blank at most.
-    this.pending[this.completeLength] = closeBracket;
-    const items = JSON.parse(this.pending.toString("utf8", 0, this.completeLength + 1)) as unknown[];
-    const rest = this.depth > itemsDepth ? this.pendingLength - this.itemStart : 0;
-    this.pending.copy(this.pending, 1, this.itemStart, this.itemStart + rest);
-    this.pendingLength = 1 + rest;
-    this.completeLength = 0;
-    this.itemStart = 1;
+    items ??= parsed(`[${json}]`) as unknown[] | undefined;
+    if (items === undefined) return false;
     for (const item of items) this.onItem(item);
+    return true;
+  }
+
+  /** Leaves what is pending, and all that follows, to the scanner: to it the items that were read never were. */
+  private scan(): ListParser {
+    this.scanner = createListScanner(this.onItem);
+    this.scanner.push(Buffer.from(this.envelope ?? ""));
+    this.scanner.push(this.held());
+    return this.scanner;
+  }
+
+  private held(): Buffer {
+    return this.pending.subarray(0, this.length);
+  }
+
+  private text(from: number, to: number): string {
+    return this.pending.toString("utf8", from, to);
   }
 }
 
+/** Undefined if it is not JSON, which no JSON says. */
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
 /**
  * A parser of `{..., "items": [...], ...}`, its fields in any order: built-in kinds put metadata first, custom
- * resources last. It follows only strings and brackets itself, to find where an item ends; JSON.parse reads the rest.
+ * resources last.
  */
 export const createListParser = (
   onItem: (item: unknown) => void,
-  { cutManagedFields = false }: ListParserOptions = {},
-): ListParser => new ListReader(onItem, cutManagedFields);
+  { cutManagedFields = false, batchBytes = defaultBatchBytes }: ListParserOptions = {},
+): ListParser => new BatchParser(onItem, cutManagedFields, batchBytes);
