@@ -145,6 +145,13 @@ export interface DemoteRequest extends CallIdentity {
 export const demoteAnswer = z.object({ instance: z.string(), final: position });
 export type DemoteAnswer = z.infer<typeof demoteAnswer>;
 
+/** POST /v1/grant: permission to acknowledge for a time; a primary with k = 0 needs one. */
+export interface GrantRequest extends CallIdentity {
+  readonly ttlMs: number;
+}
+export const grantAnswer = z.object({ instance: z.string(), epoch: z.int(), ttlMs: z.int() });
+export type GrantAnswer = z.infer<typeof grantAnswer>;
+
 /** PUT /v1/members: change the sync set. */
 export interface MembersRequest extends CallIdentity {
   readonly version: number;

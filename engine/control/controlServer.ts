@@ -29,6 +29,7 @@ const calls: ReadonlyMap<string, CallName> = new Map([
   ["POST /v1/follow", "follow"],
   ["POST /v1/demote", "demote"],
   ["PUT /v1/members", "members"],
+  ["POST /v1/grant", "grant"],
   ["POST /v1/drain", "drain"],
   ["DELETE /v1/drain", "undrain"],
 ]);
@@ -138,7 +139,7 @@ export class ControlServer {
     if (call.args.clusterUid !== this.#options.clusterUid) {
       throw new Refusal("WRONG_CLUSTER", `this replica belongs to ${this.#options.clusterUid}`);
     }
-    const extraMs = call.name === "demote" ? call.args.deadlineMs : 0;
+    const extraMs = "deadlineMs" in call.args ? (call.args.deadlineMs ?? 0) : 0;
     sendAnswer(response, await this.#options.main.call(call, callDeadlineMs + extraMs));
   }
 

@@ -6,6 +6,8 @@ import { Refusal } from "../replica/refusal.ts";
 export type CallName = ReplicaCall["name"];
 
 const highestEpoch = 0xffff_ffff;
+/** For whoever runs an engine by hand. A longer one would be no fence any more. */
+const longestGrantMs = 3_600_000;
 
 /** Reads the body of a mutating call. Throws a {@link Refusal} that names the field at fault. */
 export const parseCall = (name: CallName, body: unknown): ReplicaCall => {
@@ -27,8 +29,13 @@ export const parseCall = (name: CallName, body: unknown): ReplicaCall => {
       return { name, args: { ...identity, deadlineMs: fields.integer("deadlineMs", 1, 600_000) } };
     case "members":
       return { name, args: { ...identity, ...syncSet(fields), version: fields.integer("version", 1) } };
-    case "drain":
-      return { name, args: { ...identity, mode: fields.oneOf("mode", ["reject", "cancelOnly"]) } };
+    case "grant":
+      return { name, args: { ...identity, ttlMs: fields.integer("ttlMs", 1, longestGrantMs) } };
+    case "drain": {
+      const mode = fields.oneOf("mode", ["reject", "cancelOnly"]);
+      if (!fields.has("deadlineMs")) return { name, args: { ...identity, mode } };
+      return { name, args: { ...identity, mode, deadlineMs: fields.integer("deadlineMs", 1, 600_000) } };
+    }
   }
 };
 
@@ -66,6 +73,10 @@ class Fields {
     }
     this.#values = new Map(Object.entries(value));
     this.#path = path === "" ? "" : `${path}.`;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
   }
 
   string(name: string): string {

@@ -33,6 +33,8 @@ export interface EngineStatus {
     readonly members: readonly SyncMember[];
     readonly satisfied: boolean;
   } | null;
+  /** On a primary that needs one to acknowledge (k = 0, and others could lead); else null. */
+  readonly grant: { readonly remainingMs: number } | null;
   readonly upstream: {
     readonly epoch: number;
     readonly instance: string;
@@ -60,7 +62,7 @@ export interface EngineStatus {
 }
 
 /** What this engine can do beyond answering probes and status. */
-const capabilities = ["fence", "promote", "follow", "demote", "members", "drain", "hash", "journal"] as const;
+const capabilities = ["fence", "promote", "follow", "demote", "members", "grant", "drain", "hash", "journal"] as const;
 
 /** A status with the moments that its ages are counted from, on the clock that all threads share. */
 export interface StatusSnapshot {
@@ -98,6 +100,7 @@ export const recoveringSnapshot = (facts: ProcessFacts, replayedSeq: number, tak
     watermarks: { received: replayedSeq, durable: replayedSeq, committed: 0, applied: 0 },
     lastHash: { seq: 0, hash: "" },
     sync: null,
+    grant: null,
     upstream: null,
     ready: false,
     readyReason: `reading the journal, at record ${replayedSeq}`,
@@ -114,6 +117,7 @@ export const runningSnapshot = (facts: ProcessFacts, parts: RunningParts, takenA
   const { standing } = replica;
   const link = "following" in standing ? standing.following?.link : undefined;
   const term = "term" in standing ? standing.term : null;
+  const grantMs = term?.grantRemainingMs ?? null;
   const readiness = readinessOf(facts, parts);
   return {
     status: {
@@ -142,6 +146,7 @@ export const runningSnapshot = (facts: ProcessFacts, parts: RunningParts, takenA
               members: term.members(),
               satisfied: term.satisfied,
             },
+      grant: grantMs === null ? null : { remainingMs: grantMs },
       upstream:
         link === undefined
           ? null

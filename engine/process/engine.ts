@@ -156,6 +156,8 @@ export class Engine {
         return replica.demote(call.args);
       case "members":
         return replica.setMembers(call.args);
+      case "grant":
+        return Promise.resolve(replica.grant(call.args));
       case "drain":
         return replica.drain(call.args);
       case "undrain":

@@ -20,6 +20,8 @@ export interface World {
   readonly disk: Disk;
   readonly network: Network;
   readonly clock: Clock;
+  /** Counts the time in which the machine was suspended too; without one, nothing is ever suspended. */
+  readonly bootClock?: Clock;
   readonly timers: Timers;
 }
 
@@ -108,7 +110,8 @@ export class ReplicaCore {
       onFailure,
     });
     const parts = { journal, queue, exchange, promised, halting };
-    const replica = new Replica({ config, ...parts, network, clock, timers, log, onChange, onFailure });
+    const { bootClock = clock } = this.#options;
+    const replica = new Replica({ config, ...parts, network, clock, bootClock, timers, log, onChange, onFailure });
     this.#running = { journal, replica };
     return this.#running;
   }

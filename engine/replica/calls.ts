@@ -31,6 +31,12 @@ export interface MembersCall extends CallIdentity {
 
 export interface DrainCall extends CallIdentity {
   readonly mode: "reject" | "cancelOnly";
+  /** To wait for what was sequenced before; absent: answer at once. */
+  readonly deadlineMs?: number;
+}
+
+export interface GrantCall extends CallIdentity {
+  readonly ttlMs: number;
 }
 
 /** A mutating call, as the control thread hands it over. */
@@ -40,6 +46,7 @@ export type ReplicaCall =
   | { readonly name: "follow"; readonly args: FollowCall }
   | { readonly name: "demote"; readonly args: DemoteCall }
   | { readonly name: "members"; readonly args: MembersCall }
+  | { readonly name: "grant"; readonly args: GrantCall }
   | { readonly name: "drain"; readonly args: DrainCall }
   | { readonly name: "undrain"; readonly args: CallIdentity };
 
@@ -71,6 +78,12 @@ export interface MembersAnswer {
   readonly instance: string;
   readonly version: number;
   readonly committed: number;
+}
+
+export interface GrantAnswer {
+  readonly instance: string;
+  readonly epoch: number;
+  readonly ttlMs: number;
 }
 
 export interface DrainAnswer {

@@ -12,6 +12,7 @@ import type { Hello, Refused } from "../replication/handshake.ts";
 import type { Connection } from "../replication/network.ts";
 import { RecentBatches } from "../replication/recentBatches.ts";
 import type { CommitQueue, Ticket } from "./commitQueue.ts";
+import { Grant } from "./grant.ts";
 import { LeadershipProof } from "./leadershipProof.ts";
 
 /** Whose durable copies an acknowledgement needs: k of `members`, besides the primary. */
@@ -46,6 +47,8 @@ export interface PrimaryTermOptions {
   readonly queue: CommitQueue;
   readonly limits: EngineLimits;
   readonly clock: Clock;
+  /** What a grant is measured on. */
+  readonly bootClock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   /** Something that status shows has changed. */
@@ -65,12 +68,15 @@ export class PrimaryTerm {
   readonly #recent = new RecentBatches();
   readonly #links = new Map<string, FollowerLink>();
   readonly #proof: LeadershipProof;
+  readonly #grant: Grant;
   #syncSet: SyncSet;
   #nextSeq: number;
   #begun = false;
   #ended = false;
   #sealScheduled = false;
   #satisfied = false;
+  /** As of the last heartbeat, acknowledgement or fsync: asking the boot clock for every order costs too much. */
+  #granted = false;
 
   /** Appends the epoch's first record; the term counts once that is durable here, see {@link begin}. */
   constructor(options: PrimaryTermOptions, start: Command) {
@@ -78,6 +84,7 @@ export class PrimaryTerm {
     this.epoch = options.epoch;
     this.intake = options.intake;
     this.#syncSet = options.syncSet;
+    this.#grant = new Grant(options.bootClock);
     this.startSeq = options.journal.last.seq + 1;
     this.#nextSeq = this.startSeq;
     this.#proof = new LeadershipProof({
@@ -112,6 +119,11 @@ export class PrimaryTerm {
     return this.#options.queue.applied >= this.startSeq;
   }
 
+  /** Milliseconds for which this primary may still acknowledge; null while the commit rule is enough of a fence. */
+  get grantRemainingMs(): number | null {
+    return this.#needsGrant ? this.#grant.remainingMs : null;
+  }
+
   members(): SyncMember[] {
     const now = this.#options.clock();
     return this.#syncSet.members.map((instance) => {
@@ -125,6 +137,7 @@ export class PrimaryTerm {
 
   gate(): Gate {
     if (this.#ended) return { kind: "shut", why: "this replica is no longer the primary" };
+    if (!this.#granted) return { kind: "shut", why: "no valid grant, which k = 0 needs: POST /v1/grant" };
     if (!this.established) return { kind: "shut", why: `epoch ${this.epoch} is not committed yet` };
     if (!this.#satisfied) return { kind: "shut", why: `fewer than ${this.#syncSet.k} standbys are in sync` };
     if (this.intake === "reject") return { kind: "shut", why: "the primary is being drained" };
@@ -190,6 +203,12 @@ export class PrimaryTerm {
     return link;
   }
 
+  /** Permits to acknowledge for `ttlMs`, where k = 0 asks for that. */
+  grant(ttlMs: number): void {
+    this.#grant.renew(ttlMs);
+    this.advance();
+  }
+
   changeSyncSet(syncSet: SyncSet): void {
     this.#syncSet = syncSet;
     this.advance();
@@ -205,7 +224,8 @@ export class PrimaryTerm {
   advance(): void {
     if (this.#ended) return;
     this.#proof.checkForPause();
-    this.#options.queue.advance(this.#commitPointFrom(this.committedSeq));
+    this.#noticeGrant();
+    if (this.#granted) this.#options.queue.advance(this.#commitPointFrom(this.committedSeq));
     this.#proof.settle((ping) => this.#provenBy(ping));
     this.#noticeSatisfaction();
   }
@@ -263,7 +283,7 @@ export class PrimaryTerm {
   }
 
   #provenBy(ping: number): boolean {
-    return this.#countingLinks().filter((link) => link.echo >= ping).length >= this.#syncSet.k;
+    return this.#granted && this.#countingLinks().filter((link) => link.echo >= ping).length >= this.#syncSet.k;
   }
 
   #pulse(ping: number): void {
@@ -280,6 +300,19 @@ export class PrimaryTerm {
     this.#links.delete(link.instance);
     if (this.#ended) return;
     this.#options.log.info("follower disconnected", { follower: link.instance, epoch: this.epoch });
+    this.#options.onChange();
+  }
+
+  /** With k = 0 no standby's refusal stops this primary; alone in its sync set it needs none, as nobody else can lead. */
+  get #needsGrant(): boolean {
+    return this.#syncSet.k === 0 && this.#syncSet.members.length > 0;
+  }
+
+  #noticeGrant(): void {
+    const granted = !this.#needsGrant || this.#grant.valid;
+    if (granted === this.#granted) return;
+    this.#granted = granted;
+    if (!granted) this.#options.log.warn("the grant has ended: nothing is acknowledged", { epoch: this.epoch });
     this.#options.onChange();
   }
 

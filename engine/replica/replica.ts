@@ -21,6 +21,8 @@ import type {
   DrainCall,
   FenceAnswer,
   FollowCall,
+  GrantAnswer,
+  GrantCall,
   MembersAnswer,
   MembersCall,
   PlacedAnswer,
@@ -28,7 +30,7 @@ import type {
 } from "./calls.ts";
 import type { CommitQueue } from "./commitQueue.ts";
 import { OrderDesk } from "./orderDesk.ts";
-import { PrimaryTerm } from "./primaryTerm.ts";
+import { PrimaryTerm, type SyncSet } from "./primaryTerm.ts";
 import { Refusal } from "./refusal.ts";
 import { StandbyHistory } from "./standbyHistory.ts";
 
@@ -44,6 +46,8 @@ export interface ReplicaOptions {
   /** The record that forbids this replica to take part; null for none. */
   readonly halting: ApplyFault | null;
   readonly clock: Clock;
+  /** What a grant is measured on. */
+  readonly bootClock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   /** Something that status shows has changed. */
@@ -213,13 +217,9 @@ export class Replica {
   setMembers(call: MembersCall): Promise<MembersAnswer> {
     return this.#inOrder(async () => {
       const { term } = this.#leading(call.epoch);
-      if (call.version < term.syncSet.version) {
-        throw new Refusal(
-          "WRONG_STATE",
-          `version ${term.syncSet.version} of the sync set is newer than ${call.version}`,
-        );
-      }
-      term.changeSyncSet({ version: call.version, members: this.#others(call.members), k: call.k });
+      const wanted = { version: call.version, members: this.#others(call.members), k: call.k };
+      refuseOlderSyncSet(term.syncSet, wanted);
+      term.changeSyncSet(wanted);
       const deadline = this.#options.clock() + membersDeadlineMs;
       if (!(await this.#until(deadline, () => !this.#leads(term) || term.committedUnderRule))) {
         throw new Refusal("TIMEOUT", "the new members do not hold everything that is committed yet");
@@ -229,9 +229,24 @@ export class Replica {
     });
   }
 
-  /** Limits what the primary takes in. */
-  drain(call: DrainCall): Promise<DrainAnswer> {
-    return this.#setIntake(call, call.mode);
+  /** Permits to acknowledge for a time. Not in order with the other calls: those may wait, and a grant must not. */
+  grant(call: GrantCall): GrantAnswer {
+    this.#leading(call.epoch).term.grant(call.ttlMs);
+    return { instance: this.#options.config.instance, epoch: call.epoch, ttlMs: call.ttlMs };
+  }
+
+  /** Limits what the primary takes in. With a deadline it answers once everything sequenced before is committed. */
+  async drain(call: DrainCall): Promise<DrainAnswer> {
+    const answer = await this.#setIntake(call, call.mode);
+    if (call.deadlineMs === undefined) return answer;
+    const { term } = this.#leading(call.epoch);
+    const { lastSeq } = term;
+    const deadline = this.#options.clock() + call.deadlineMs;
+    const settled = await this.#until(deadline, () => !this.#leads(term) || term.committedSeq >= lastSeq);
+    this.#leading(call.epoch);
+    if (!settled)
+      throw new Refusal("TIMEOUT", `${lastSeq - term.committedSeq} records are not committed; still drained`);
+    return answer;
   }
 
   undrain(call: CallIdentity): Promise<DrainAnswer> {
@@ -262,13 +277,14 @@ export class Replica {
   }
 
   #beginTerm(call: PromoteCall): PrimaryTerm {
-    const { config, journal, queue, exchange, clock, timers, log, onChange } = this.#options;
+    const { config, journal, queue, exchange, clock, bootClock, timers, log, onChange } = this.#options;
     const { tradingPair, tickSize, lotSize } = config.rules;
     const { instance, limits } = config;
     const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, tradingPair, tickSize, lotSize };
     const syncSet = { version: 1, members: this.#others(call.members), k: call.k };
     const options = { epoch: call.epoch, instance, syncSet, intake: call.resume };
-    const term = new PrimaryTerm({ ...options, journal, queue, limits, clock, timers, log, onChange }, start);
+    const world = { journal, queue, limits, clock, bootClock, timers, log, onChange };
+    const term = new PrimaryTerm({ ...options, ...world }, start);
     const desk = new OrderDesk({ term, exchange, clock, commitTimeoutMs: limits.commitTimeoutMs });
     this.#become({ role: "primary", term, desk });
     return term;
@@ -366,6 +382,19 @@ export class Replica {
     return true;
   }
 }
+
+/** A change that was overtaken by a later one must not undo it; the same change may come again. */
+const refuseOlderSyncSet = (present: SyncSet, wanted: SyncSet): void => {
+  const same =
+    wanted.k === present.k &&
+    wanted.members.length === present.members.length &&
+    wanted.members.every((member) => present.members.includes(member));
+  if (wanted.version > present.version || (wanted.version === present.version && same)) return;
+  throw new Refusal(
+    "WRONG_STATE",
+    `the sync set has version ${present.version} already: version ${wanted.version} may not change it`,
+  );
+};
 
 /** Why a replica is halted, and what a person can do. */
 export const describeFault = ({ seq, deaths, error }: ApplyFault): string =>

@@ -13,6 +13,7 @@ export const aStatus = (changes: Partial<EngineStatus> = {}): EngineStatus => ({
   watermarks: { received: 1, durable: 1, committed: 1, applied: 1 },
   lastHash: { seq: 1, hash: "0".repeat(16) },
   sync: null,
+  grant: null,
   upstream: null,
   writePath: { lastSyncAgeMs: 0, stalled: false },
   loopLagMs: 0,

@@ -3,13 +3,14 @@ import type { TestContext } from "node:test";
 import type { Exchange } from "../exchange/exchange.ts";
 import { tradingRules } from "../exchange/tradingRules.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Clock } from "../process/clock.ts";
 import type { EngineLimits, ListenAddress } from "../process/config.ts";
 import type { FatalError } from "../process/exit.ts";
 import { createLog } from "../process/log.ts";
 import { machine } from "../process/machine.ts";
 import { ReplicaCore, type RunningReplica } from "../process/replicaCore.ts";
 import type { CancelTimer } from "../process/timers.ts";
-import type { DemoteAnswer, FenceAnswer, PlacedAnswer, PromoteCall } from "../replica/calls.ts";
+import type { DemoteAnswer, FenceAnswer, GrantAnswer, PlacedAnswer, PromoteCall } from "../replica/calls.ts";
 import type { CommitQueue } from "../replica/commitQueue.ts";
 import { ask, type OrderOutcome } from "../replica/orderDesk.ts";
 import type { Replica } from "../replica/replica.ts";
@@ -32,6 +33,8 @@ export interface TestReplicaOptions {
   readonly instance: string;
   readonly dataDir: string;
   readonly limits?: Partial<EngineLimits>;
+  /** The machine's own when absent. */
+  readonly bootClock?: Clock;
 }
 
 /** A replica with a real journal and real connections, and without the ports of its process. */
@@ -94,6 +97,10 @@ export class TestReplica {
     return this.replica.demote({ ...this.#identity(epoch), deadlineMs });
   }
 
+  grant(epoch: number, ttlMs: number): GrantAnswer {
+    return this.replica.grant({ ...this.#identity(epoch), ttlMs });
+  }
+
   identity(epoch: number): { clusterUid: string; epoch: number; opId: string } {
     return this.#identity(epoch);
   }
@@ -121,11 +128,12 @@ interface Parts {
   readonly cancelTicks: CancelTimer;
 }
 
-const assemble = async ({ instance, dataDir, limits: changed }: TestReplicaOptions): Promise<Parts> => {
+const assemble = async ({ instance, dataDir, limits: changed, bootClock }: TestReplicaOptions): Promise<Parts> => {
   const limits = { ...testLimits, ...changed };
   const failures: FatalError[] = [];
   const core = new ReplicaCore({
     ...machine,
+    ...(bootClock === undefined ? {} : { bootClock }),
     config: {
       clusterUid: testCluster,
       instance,

@@ -39,6 +39,7 @@ const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> =
       }),
     promote: (replica, epoch) => Promise.resolve({ instance: replica.name, epoch, durable: { epoch, seq: 101 } }),
     follow: (replica, epoch) => Promise.resolve({ instance: replica.name, epoch, durable }),
+    grant: (replica, epoch, ttlMs) => Promise.resolve({ instance: replica.name, epoch, ttlMs }),
     demote: (replica) => Promise.resolve({ instance: replica.name, final: durable }),
     setMembers: (replica, _, version) => Promise.resolve({ instance: replica.name, version, committed: 100 }),
     ...calls,
@@ -66,6 +67,10 @@ const worldOf = (calls: Partial<EngineCalls> = {}, writes: Partial<RoleWrites> =
       follow: (replica, epoch, upstream) => {
         note(`follow ${replica.name} ${upstream.name}`);
         return answered.follow(replica, epoch, upstream);
+      },
+      grant: (replica, epoch, ttlMs) => {
+        note(`grant ${replica.name} ${epoch}`);
+        return answered.grant(replica, epoch, ttlMs);
       },
       demote: (replica, epoch) => {
         note(`demote ${replica.name} ${epoch}`);
@@ -191,6 +196,23 @@ describe("an election", () => {
     const outcome = await runElection(failover, world);
     assert.equal(outcome.kind === "blocked" && outcome.blocked.reason, "NotEnoughPromises");
     assert.ok(!world.log.some((line) => line.startsWith("promote")));
+  });
+
+  describe("to a rule without standbys", () => {
+    const alone: ElectionPlan = { ...failover, nextRule: { ...failover.nextRule, k: 0 } };
+
+    it("grants the new primary the right to acknowledge before it is given the route", async () => {
+      const world = worldOf();
+      await runElection(alone, world);
+      const granted = world.log.indexOf("grant te-1 4");
+      assert.ok(granted > world.log.indexOf("promote te-1 4"), world.log.join());
+      assert.ok(granted < world.log.indexOf("lease te-1 4"));
+    });
+
+    it("does not fail for a grant that is not answered: the next pass gives it", async () => {
+      const world = worldOf({ grant: () => Promise.reject(new Error("no answer")) });
+      assert.equal((await runElection(alone, world)).kind, "elected");
+    });
   });
 
   it("leaves the route empty when the promotion is refused", async () => {

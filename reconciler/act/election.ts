@@ -12,6 +12,8 @@ import {
   combinedRule,
   countPromises,
   type ElectionPlan,
+  grantMs,
+  needsGrant,
   type Participant,
 } from "../decide/index.ts";
 import { drainPrimary, prepareDrain } from "./drain.ts";
@@ -122,8 +124,11 @@ async function attempt<T>(step: ElectionStep, work: () => Promise<T>): Promise<A
   }
 }
 
-const promote = (plan: ElectionPlan, { participant, position }: Candidate, { calls }: ActWorld) =>
-  calls.promote(participant, plan.epoch, position, plan.nextRule);
+async function promote(plan: ElectionPlan, { participant, position }: Candidate, { calls }: ActWorld): Promise<void> {
+  await calls.promote(participant, plan.epoch, position, plan.nextRule);
+  // The next pass gives it again; given here, nobody waits for that.
+  if (needsGrant(plan.nextRule)) await calls.grant(participant, plan.epoch, grantMs).catch(() => undefined);
+}
 
 /** Takes the route away from whoever has it. Resolves to the first failure, which the caller has to see. */
 async function unroute(participants: readonly Participant[], { writes }: ActWorld): Promise<Error | undefined> {

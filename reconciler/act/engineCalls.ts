@@ -64,6 +64,8 @@ export function createEngineCalls(options: EngineCallsOptions): EngineCalls {
       const request = { ...identity(epoch), version, members: others, k };
       return ask(replica, (target) => client.setMembers(target, request, writeDeadlineMs));
     },
+    grant: (replica, epoch, ttlMs) =>
+      ask(replica, (target) => client.grant(target, { ...identity(epoch), ttlMs }, readDeadlineMs)),
     demote: (replica, epoch) => {
       const request = { ...identity(epoch), deadlineMs: drainDeadlineMs };
       return ask(replica, (target) => client.demote(target, request, drainDeadlineMs + readDeadlineMs));

@@ -7,6 +7,7 @@ import type {
   EngineStatus,
   FenceAnswer,
   FollowAnswer,
+  GrantAnswer,
   MembersAnswer,
   Position,
   PromoteAnswer,
@@ -25,6 +26,8 @@ export interface EngineCalls {
   promote(replica: Participant, epoch: number, minPosition: Position, rule: CommitRule): Promise<PromoteAnswer>;
   follow(replica: Participant, epoch: number, upstream: Participant): Promise<FollowAnswer>;
   demote(replica: Participant, epoch: number): Promise<DemoteAnswer>;
+  /** Permits a primary with k = 0 to acknowledge for `ttlMs`. */
+  grant(replica: Participant, epoch: number, ttlMs: number): Promise<GrantAnswer>;
   /** @param version of the sync set: higher than the last one. */
   setMembers(replica: Participant, epoch: number, version: number, rule: CommitRule): Promise<MembersAnswer>;
 }

@@ -1,4 +1,4 @@
-import { combinedRule, type RuleChangePlan, sameRule } from "../decide/index.ts";
+import { combinedRule, grantMs, needsGrant, type RuleChangePlan, sameRule } from "../decide/index.ts";
 import type { ActWorld } from "./ports.ts";
 
 /**
@@ -11,6 +11,8 @@ export async function runRuleChange(plan: RuleChangePlan, { calls, writes }: Act
   const lease = { holder: primary.name, epoch, established: true };
   let version = plan.leaseVersion;
   if (!sameRule(from, between)) version = await writes.putLease({ ...lease, version, rule: between });
+  // Under the new rule it would stop at once.
+  if (needsGrant(to)) await calls.grant(primary, epoch, grantMs);
   await calls.setMembers(primary, epoch, plan.version, to);
   if (!sameRule(between, to)) await writes.putLease({ ...lease, version, rule: to });
 }

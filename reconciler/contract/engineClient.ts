@@ -12,6 +12,9 @@ import {
   type FollowRequest,
   fenceAnswer,
   followAnswer,
+  type GrantAnswer,
+  type GrantRequest,
+  grantAnswer,
   type MembersAnswer,
   type MembersRequest,
   membersAnswer,
@@ -42,6 +45,7 @@ export interface EngineClient {
   follow(target: EngineTarget, request: FollowRequest, deadlineMs: number): Promise<FollowAnswer>;
   demote(target: EngineTarget, request: DemoteRequest, deadlineMs: number): Promise<DemoteAnswer>;
   setMembers(target: EngineTarget, request: MembersRequest, deadlineMs: number): Promise<MembersAnswer>;
+  grant(target: EngineTarget, request: GrantRequest, deadlineMs: number): Promise<GrantAnswer>;
   /** Closes idle connections; calls under way end with an error. */
   close(): Promise<void>;
 }
@@ -103,6 +107,7 @@ export function createEngineClient(): EngineClient {
     follow: sending("POST", "/v1/follow", followAnswer),
     demote: sending("POST", "/v1/demote", demoteAnswer),
     setMembers: sending("PUT", "/v1/members", membersAnswer),
+    grant: sending("POST", "/v1/grant", grantAnswer),
     close: () => agent.destroy(),
   };
 }

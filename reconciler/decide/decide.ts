@@ -6,6 +6,7 @@ import { annotations } from "../../api/names.ts";
 import type { EngineSnapshot } from "../observe/snapshot.ts";
 import { combinedRule, ruleInForce, wantedRule } from "./commitRule.ts";
 import { electorateOf, prospectsOf } from "./electorate.ts";
+import { grantFor } from "./grant.ts";
 import { participantsOf } from "./participants.ts";
 import type { Blockage, Decision, Drain, ElectionCause, ElectionPlan, Plan, RecordPlan, TendStep } from "./plan.ts";
 import { findPlannedMove, type PlannedMove, settleRequests } from "./plannedMove.ts";
@@ -26,7 +27,8 @@ const uncertainRecheckMs = 50;
 export function decide(snapshot: EngineSnapshot, now: number): Decision {
   const verdict = judgePrimary(snapshot, now);
   const { plan, blocked } = isHandsOff(snapshot) ? resting : choose(snapshot, verdict, now);
-  return { verdict, plan, blocked, recheckMs: recheckAfter(snapshot, verdict) };
+  const grant = grantFor(snapshot, verdict, now);
+  return { verdict, plan, blocked, grant, recheckMs: recheckAfter(snapshot, verdict) };
 }
 
 type Choice = Pick<Decision, "plan" | "blocked">;

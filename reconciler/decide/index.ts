@@ -2,6 +2,7 @@ export { type Candidate, chooseCandidate } from "./candidate.ts";
 export { combinedRule, promisesNeeded, ruleInForce, sameRule, wantedRule } from "./commitRule.ts";
 export { decide } from "./decide.ts";
 export { countPromises, type Promises } from "./electorate.ts";
+export { grantMs, needsGrant } from "./grant.ts";
 export type {
   Blockage,
   Decision,
@@ -9,6 +10,7 @@ export type {
   ElectionCause,
   ElectionPlan,
   Electorate,
+  GrantStep,
   Participant,
   Plan,
   RecordPlan,

@@ -130,10 +130,18 @@ export interface Blockage {
   readonly message: string;
 }
 
+/** Permission for a primary with k = 0 to go on acknowledging. Given whatever else is done: without it trading stops. */
+export interface GrantStep {
+  readonly replica: Participant;
+  readonly epoch: number;
+  readonly ttlMs: number;
+}
+
 export interface Decision {
   readonly verdict: PrimaryVerdict;
   readonly plan: Plan;
   readonly blocked: Blockage | undefined;
+  readonly grant: GrantStep | undefined;
   /** Look again after so many milliseconds even if nothing is reported: silence makes no event. */
   readonly recheckMs: number;
 }

@@ -3,6 +3,7 @@ import type { LastFailover } from "../../api/tradingEngine/index.ts";
 import {
   type ActWorld,
   type ElectionOutcome,
+  Granting,
   runElection,
   runRecording,
   runRuleChange,
@@ -68,6 +69,7 @@ export class EngineLoop {
   readonly #options: EngineLoopOptions;
   readonly #waker = new Waker();
   readonly #backoff = new StepBackoff();
+  readonly #granting = new Granting();
   readonly #expected = new LeaseExpectation();
   readonly #news = new NewsFilter();
   readonly #pacing = new ElectionPacing();
@@ -133,11 +135,21 @@ export class EngineLoop {
 
     for (const announcement of this.#news.of(decision, now())) this.#options.announce(announcement);
     this.#publish(snapshot, decision);
-    return this.#carryOut(snapshot, decision.plan, decision.recheckMs);
+    const world = this.#options.worldOf(snapshot.uid);
+    const granted = this.#grant(decision, world);
+    const waitMs = await this.#carryOut(decision.plan, decision.recheckMs, world);
+    await granted;
+    return waitMs;
   }
 
-  async #carryOut(snapshot: EngineSnapshot, plan: Plan, recheckMs: number): Promise<number> {
-    const world = this.#options.worldOf(snapshot.uid);
+  async #grant({ grant }: Decision, world: ActWorld): Promise<void> {
+    const error = await this.#granting.renew(grant, world);
+    if (error === undefined) return;
+    this.#options.metrics.stepFailed("grant");
+    this.#options.logger.warn({ err: error }, "the primary could not be given its grant; it is tried again");
+  }
+
+  async #carryOut(plan: Plan, recheckMs: number, world: ActWorld): Promise<number> {
     switch (plan.kind) {
       case "rest":
         return recheckMs;

@@ -21,6 +21,8 @@ interface SimulatedReplica {
   ledEpoch: number;
   durable: Position;
   upstream: { instance: string; epoch: number } | null;
+  /** May acknowledge in its present epoch although no standby has to hold an order. */
+  granted: boolean;
   sync: { k: number; version: number; members: readonly string[] } | null;
 }
 
@@ -46,6 +48,7 @@ export class SimulatedEngine {
       ledEpoch: 0,
       durable: { epoch: 0, seq: 0 },
       upstream: null,
+      granted: false,
       sync: null,
     }));
   }
@@ -72,6 +75,7 @@ export class SimulatedEngine {
   acknowledge(): Position | undefined {
     const primary = this.primary();
     if (primary?.sync == null) return undefined;
+    if (primary.sync.k === 0 && primary.sync.members.length > 0 && !primary.granted) return undefined;
     const position = { epoch: primary.ledEpoch, seq: primary.durable.seq + 1 };
     const copies = this.replicas
       .filter(
@@ -142,6 +146,7 @@ export class SimulatedEngine {
           promised: epoch,
           ledEpoch: epoch,
           upstream: null,
+          granted: false,
           durable: { epoch, seq: replica.durable.seq + 1 },
           sync: { k: rule.k, version: 1, members: rule.members.filter((member) => member !== replica.name) },
         });
@@ -160,6 +165,12 @@ export class SimulatedEngine {
         this.#requireLeading(replica, epoch);
         Object.assign(replica, { role: "standby", sync: null });
         return { instance: replica.name, final: replica.durable };
+      }),
+    grant: (target, epoch, ttlMs) =>
+      this.#ask(target, (replica) => {
+        this.#requireLeading(replica, epoch);
+        replica.granted = true;
+        return { instance: replica.name, epoch, ttlMs };
       }),
     setMembers: (target, epoch, version, rule) =>
       this.#ask(target, (replica) => {
