@@ -17,7 +17,6 @@ export class Lab {
   readonly #host: EngineHost;
   readonly #name: string;
   readonly #places = new Map<string, EnginePlace>();
-  readonly #runs = new Map<string, EngineRun>();
 
   /** `name` is unique within the host. */
   constructor(host: EngineHost, name: string) {
@@ -28,9 +27,7 @@ export class Lab {
   /** Starts a process without waiting for it to answer. It finds what an earlier one of this instance left. */
   async launch(instance: string, settings: Partial<Settings> = {}): Promise<EngineRun> {
     const place = await this.#place(instance);
-    const run = await place.start({ clusterUid: kitCluster, instance, env: {}, ...settings });
-    this.#runs.set(instance, run);
-    return run;
+    return place.start({ clusterUid: kitCluster, instance, env: {}, ...settings });
   }
 
   /** Starts a process and waits until it has read its data. */
@@ -76,10 +73,9 @@ export class Lab {
     await primary.accepting();
   }
 
-  /** Ends what runs. */
+  /** Ends what runs and removes its data. */
   async close(): Promise<void> {
-    await Promise.all([...this.#runs.values()].map((run) => run.signal("SIGKILL")));
-    await Promise.all([...this.#runs.values()].map((run) => run.exited));
+    await Promise.all([...this.#places.values()].map((place) => place.remove()));
   }
 
   async #place(instance: string): Promise<EnginePlace> {

@@ -1,10 +1,15 @@
 import { parseArgs } from "node:util";
 
 /** How the engines under test are run. */
-export interface Target {
-  readonly kind: "command";
-  readonly command: string;
-}
+export type Target =
+  | { readonly kind: "command"; readonly command: string }
+  | { readonly kind: "exec"; readonly directory: string }
+  | {
+      readonly kind: "image";
+      readonly image: string;
+      readonly helperImage: string;
+      readonly storageClass: string | null;
+    };
 
 export type Invocation =
   | { readonly action: "help" }
@@ -23,12 +28,19 @@ export class UsageError extends Error {
 }
 
 export const usage = `usage: ./conformance --command 'PROGRAM ARG...' [--only RULE]... [--jobs N] [--json FILE]
+       ./conformance --exec DIRECTORY ...
+       ./conformance --image IMAGE [--helper-image IMAGE] [--storage-class CLASS] ...
        ./conformance --list
 
 Holds an engine against the engine contract (docs/reference/engine-contract.md), from outside: starts replicas of it,
 makes them lead, follow, stop and die, and compares what it sees with what must be. Leaves nothing behind.
 
   --command 'PROGRAM ARG...'  run it as processes on this machine, with TE_* variables, data folders and ports of their own
+  --exec DIRECTORY            an engine of the exec variant: executables that are called one by one
+  --image IMAGE               run it as pods, in a namespace of their own, on the cluster of KUBECONFIG; its pods must be
+                              reachable from here
+  --helper-image IMAGE        an image with Node.js that sends signals in those pods (default: the reference engine's)
+  --storage-class CLASS       for their volumes (default: the cluster's default)
   --only RULE                 this rule alone; may be given more than once
   --jobs N                    rules looked at side by side (default 2)
   --json FILE                 also write the results as JSON
@@ -61,6 +73,10 @@ const parse = (args: readonly string[]) => {
         help: { type: "boolean", short: "h", default: false },
         list: { type: "boolean", default: false },
         command: { type: "string" },
+        exec: { type: "string" },
+        image: { type: "string" },
+        "helper-image": { type: "string" },
+        "storage-class": { type: "string" },
         only: { type: "string", multiple: true },
         jobs: { type: "string", default: "2" },
         json: { type: "string" },
@@ -71,10 +87,30 @@ const parse = (args: readonly string[]) => {
   }
 };
 
-const targetOf = ({ command }: Values): Target => {
-  if (command === undefined) throw new UsageError("name the engine: --command");
-  if (command === "") throw new UsageError("--command must not be empty");
-  return { kind: "command", command };
+const targetOf = (values: Values): Target => {
+  const { command, exec, image } = values;
+  const targets: readonly (Target | null)[] = [
+    command === undefined ? null : { kind: "command", command },
+    exec === undefined ? null : { kind: "exec", directory: exec },
+    image === undefined
+      ? null
+      : {
+          kind: "image",
+          image,
+          helperImage: values["helper-image"] ?? "localhost/enginekeeper/engine:dev",
+          storageClass: values["storage-class"] ?? null,
+        },
+  ];
+  const [target, another] = targets.filter((candidate) => candidate !== null);
+  if (target === undefined || another !== undefined) {
+    throw new UsageError("name one engine: --command, --exec or --image");
+  }
+  if ([command, exec, image].includes("")) throw new UsageError(`--${target.kind} must not be empty`);
+  const forPods = values["helper-image"] ?? values["storage-class"];
+  if (forPods !== undefined && target.kind !== "image") {
+    throw new UsageError("--helper-image and --storage-class belong to --image");
+  }
+  return target;
 };
 
 const jobsOf = (text: string): number => {

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { EngineHost } from "./hosts/engineHost.ts";
-import { Lab } from "./lab.ts";
 import type { Rule } from "./rule.ts";
 import { NotApplicable, Violation } from "./violation.ts";
 
@@ -26,18 +24,36 @@ export interface RunOptions {
   readonly onResult: (result: RuleResult) => void;
 }
 
-/** Looks at every rule, each with engines of its own, and answers the results in the order of the rules. */
-export const runRules = async (
-  host: EngineHost,
-  rules: readonly Rule[],
+/** What one rule experiments with. */
+export interface Closable {
+  /** Ends what runs. */
+  close(): Promise<void>;
+}
+
+/** The engine under test, and laboratories to look at it in. */
+export interface TestBed<L extends Closable> {
+  /** What the engine is, for the report. */
+  readonly subject: string;
+  /** What it claims to be able to do. Throws a {@link Violation} when it does not even start. */
+  capabilities(): Promise<ReadonlySet<string>>;
+  /** `name` is unique within the bed. */
+  openLab(name: string): L;
+  /** Ends every process and removes everything that was made. */
+  close(): Promise<void>;
+}
+
+/** Looks at every rule, each in a laboratory of its own, and answers the results in the order of the rules. */
+export const runRules = async <L extends Closable>(
+  bed: TestBed<L>,
+  rules: readonly Rule<L>[],
   options: RunOptions,
 ): Promise<readonly RuleResult[]> => {
-  const capabilities = await capabilitiesOf(host);
-  const results = new Map<Rule, RuleResult>();
+  const capabilities = await bed.capabilities();
+  const results = new Map<Rule<L>, RuleResult>();
   const queue = [...rules];
   const work = async (): Promise<void> => {
     for (let rule = queue.shift(); rule !== undefined; rule = queue.shift()) {
-      const result = await lookAt(host, rule, capabilities, options.ruleDeadlineMs);
+      const result = await lookAt(bed, rule, capabilities, options.ruleDeadlineMs);
       results.set(rule, result);
       options.onResult(result);
     }
@@ -46,22 +62,10 @@ export const runRules = async (
   return rules.flatMap((rule) => results.get(rule) ?? []);
 };
 
-/** Throws a {@link Violation} when the engine does not even start. */
-const capabilitiesOf = async (host: EngineHost): Promise<ReadonlySet<string>> => {
-  const lab = new Lab(host, "start");
-  try {
-    const engine = await lab.start("te-0");
-    const { capabilities } = await engine.status();
-    return new Set(capabilities);
-  } finally {
-    await lab.close();
-  }
-};
-
-/** Looks at one rule, with engines of its own. */
-export const lookAt = async (
-  host: EngineHost,
-  rule: Rule,
+/** Looks at one rule, in a laboratory of its own. */
+export const lookAt = async <L extends Closable>(
+  bed: TestBed<L>,
+  rule: Rule<L>,
   capabilities: ReadonlySet<string>,
   deadlineMs: number,
 ): Promise<RuleResult> => {
@@ -72,11 +76,11 @@ export const lookAt = async (
     return { id, title, prevents, verdict: "not applicable", seen, seconds: 0 };
   }
   const start = performance.now();
-  const outcome = await inLab(new Lab(host, id), rule, deadlineMs);
+  const outcome = await inLab(bed.openLab(id), rule, deadlineMs);
   return { id, title, prevents, ...outcome, seconds: (performance.now() - start) / 1000 };
 };
 
-const inLab = async (lab: Lab, rule: Rule, deadlineMs: number): Promise<Outcome> => {
+const inLab = async <L extends Closable>(lab: L, rule: Rule<L>, deadlineMs: number): Promise<Outcome> => {
   const overdue = new AbortController();
   try {
     const seen = await Promise.race([rule.check(lab), expire(deadlineMs, overdue.signal)]);

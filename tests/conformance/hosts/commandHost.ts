@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, open, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -50,9 +50,7 @@ export const openCommandHost = async (options: CommandHostOptions): Promise<Engi
       return new LocalPlace(folder, addresses, feed ?? "", options, children);
     },
     async close() {
-      const ends = [...children].map((child) => once(child, "exit"));
-      for (const child of children) signalGroup(child, "SIGKILL");
-      await Promise.all(ends);
+      await killAll(children);
       process.off("exit", end);
       end();
     },
@@ -64,7 +62,9 @@ class LocalPlace implements EnginePlace {
   readonly #addresses: Addresses;
   readonly #feed: string;
   readonly #options: CommandHostOptions;
+  /** Of all places, and of this one. */
   readonly #children: Set<ChildProcess>;
+  readonly #own = new Set<ChildProcess>();
 
   constructor(
     folder: string,
@@ -105,11 +105,15 @@ class LocalPlace implements EnginePlace {
       detached: true,
     });
     this.#children.add(child);
+    this.#own.add(child);
     const exited = new Promise<number | null>((resolve) => {
       child.once("error", () => resolve(null));
       child.once("exit", (code) => resolve(code));
     });
-    void exited.then(() => this.#children.delete(child));
+    void exited.then(() => {
+      this.#children.delete(child);
+      this.#own.delete(child);
+    });
     let output = "";
     const keep = (chunk: Buffer): void => {
       output = (output + chunk.toString("utf8")).slice(-keptOutputBytes);
@@ -128,6 +132,11 @@ class LocalPlace implements EnginePlace {
     });
   }
 
+  async remove(): Promise<void> {
+    await killAll(this.#own);
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+
   async damageJournal(): Promise<void> {
     const path = await largestFileIn(join(this.#folder, "data", "journal"));
     const file = await open(path, "r+");
@@ -142,6 +151,12 @@ class LocalPlace implements EnginePlace {
     }
   }
 }
+
+const killAll = async (children: ReadonlySet<ChildProcess>): Promise<void> => {
+  const ends = [...children].map((child) => once(child, "exit"));
+  for (const child of children) signalGroup(child, "SIGKILL");
+  await Promise.all(ends);
+};
 
 const signalGroup = (child: ChildProcess, signal: Signal): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

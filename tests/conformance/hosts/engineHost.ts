@@ -31,6 +31,8 @@ export interface EnginePlace {
   start(settings: Settings): Promise<EngineRun>;
   /** Changes one bit in the middle of the journal, while no process runs. */
   damageJournal(): Promise<void>;
+  /** Ends every process and removes the data. */
+  remove(): Promise<void>;
 }
 
 /** Runs engines for the kit. */
