@@ -66,10 +66,10 @@ const sliceMs = 8;
 
 /** One step of the mirror, in the order in which they were learnt. */
 type Delta<T> =
-  | { readonly type: "upsert"; readonly object: T; readonly initial: boolean }
+  | { readonly type: "upsert"; readonly key: string; readonly object: T; readonly initial: boolean }
   | { readonly type: "remove"; readonly object: T }
-  /** Whatever is not among `keys` is gone. */
-  | { readonly type: "keepOnly"; readonly keys: ReadonlySet<string> }
+  /** Whatever is not among `objects`, by key, is gone. */
+  | { readonly type: "keepOnly"; readonly objects: ReadonlyMap<string, T> }
   | { readonly type: "resync"; readonly key: string }
   | { readonly type: "synced" };
 
@@ -112,11 +112,11 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
     return options.freeze === true ? deepFreeze(kept) : kept;
   };
 
-  const upsert = (object: T, initial: boolean): void => {
-    const old = store.byKey(objectKey(object));
+  const upsert = (key: string, object: T, initial: boolean): void => {
+    const old = store.byKey(key);
     const sameObject = old?.metadata.uid === object.metadata.uid;
     if (sameObject && old.metadata.resourceVersion === object.metadata.resourceVersion) return;
-    store.set(object);
+    store.set(key, object);
     if (old === undefined) tellAll({ type: "added", object, initial });
     else if (sameObject) tellAll({ type: "updated", old, object });
     else {
@@ -135,13 +135,13 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   const apply = (delta: Delta<T>): void => {
     switch (delta.type) {
       case "upsert":
-        upsert(delta.object, delta.initial);
+        upsert(delta.key, delta.object, delta.initial);
         break;
       case "remove":
         remove(objectKey(delta.object), delta.object);
         break;
       case "keepOnly":
-        for (const key of [...store.keys()]) if (!delta.keys.has(key)) remove(key, undefined);
+        for (const key of [...store.keys()]) if (!delta.objects.has(key)) remove(key, undefined);
         break;
       case "resync": {
         const object = store.byKey(delta.key);
@@ -168,13 +168,16 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   });
 
   const mirror: Mirror<T> = {
-    replace: (objects) =>
+    replace(list) {
+      const objects = new Map(list.map((object) => [objectKey(object), object]));
+      const initial = !synced;
       deltas.push([
-        { type: "keepOnly", keys: new Set(objects.map(objectKey)) },
-        ...objects.map((object): Delta<T> => ({ type: "upsert", object, initial: !synced })),
+        { type: "keepOnly", objects },
+        ...Array.from(objects, ([key, object]): Delta<T> => ({ type: "upsert", key, object, initial })),
         { type: "synced" },
-      ]),
-    upsert: (object) => deltas.push([{ type: "upsert", object, initial: false }]),
+      ]);
+    },
+    upsert: (object) => deltas.push([{ type: "upsert", key: objectKey(object), object, initial: false }]),
     remove: (object) => deltas.push([{ type: "remove", object }]),
   };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { KubeObject } from "./kubeObject.ts";
+import { type KubeObject, objectKey } from "./kubeObject.ts";
 import { createStore } from "./store.ts";
 
 interface Thing extends KubeObject {
@@ -29,7 +29,7 @@ describe("store", () => {
     const here = thing("a", [], "here");
     const there = thing("a", [], "there");
     const nowhere = thing("a", []);
-    for (const object of [here, there, nowhere]) store.set(object);
+    for (const object of [here, there, nowhere]) store.set(objectKey(object), object);
     assert.equal(store.get("here", "a"), here);
     assert.equal(store.get("there", "a"), there);
     assert.equal(store.get(undefined, "a"), nowhere);
@@ -59,7 +59,7 @@ describe("store", () => {
           if ("set" in each) {
             const next = thing(key, each.colours);
             model.push(next);
-            assert.equal(store.set(next), before);
+            assert.equal(store.set(key, next), before);
           } else {
             assert.equal(store.remove(key), before);
           }

@@ -1,5 +1,5 @@
 /** The objects that an informer knows, and ways to find them. */
-import { type KubeObject, keyOf, objectKey } from "./kubeObject.ts";
+import { type KubeObject, keyOf } from "./kubeObject.ts";
 
 /** For each index, the keys under which an object is found; none leaves it out of that index. */
 export type Indexers<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
@@ -18,8 +18,8 @@ export interface Store<T extends KubeObject> {
 
 /** A store and the ways to change it. */
 export interface MutableStore<T extends KubeObject> extends Store<T> {
-  /** Returns the object that was there before. */
-  set(object: T): T | undefined;
+  /** `key` is the object's own. Returns the object that was there before. */
+  set(key: string, object: T): T | undefined;
   /** Returns the object that was there. */
   remove(key: string): T | undefined;
   keys(): IterableIterator<string>;
@@ -73,8 +73,7 @@ export const createStore = <T extends KubeObject>(indexers: Indexers<T> = {}): M
     get size() {
       return objects.size;
     },
-    set(object) {
-      const key = objectKey(object);
+    set(key, object) {
       const old = objects.get(key);
       if (old !== undefined) unindex(key, old);
       objects.set(key, object);

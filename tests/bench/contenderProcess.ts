@@ -2,11 +2,12 @@
  * One contender in a process of its own, so that neither heap nor warm-up of the other counts. Tells its parent
  * `{ready: true}` once it follows all Pods, and the figures at the end.
  *
- * Usage: contenderProcess.ts ours|clientNode SERVER-URL
+ * Usage: contenderProcess.ts ours|clientNode SERVER-URL CA
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { podCount } from "./benchPod.ts";
 import { type ContenderName, contenders } from "./contenders.ts";
+import type { PodServer } from "./podServer.ts";
 import { percentile } from "./report.ts";
 
 /** One run of one contender. */
@@ -22,8 +23,8 @@ export interface Figures {
 }
 
 /** Changes that the parent has the server send after `ready`. */
-export const changeCount = 400;
-const requestCount = 1_000;
+export const changeCount = 2_000;
+const requestCount = 500;
 const warmUpRequests = 100;
 
 const heapMb = (): number => {
@@ -31,7 +32,7 @@ const heapMb = (): number => {
   return process.memoryUsage().heapUsed / 2 ** 20;
 };
 
-const measure = async (name: ContenderName, server: string): Promise<Figures> => {
+const measure = async (name: ContenderName, server: PodServer): Promise<Figures> => {
   const contender = await contenders[name](server);
   const heapBefore = heapMb();
   const allAdded = Promise.withResolvers<undefined>();
@@ -79,8 +80,8 @@ const measure = async (name: ContenderName, server: string): Promise<Figures> =>
   };
 };
 
-const [name, server] = process.argv.slice(2);
-if ((name === "ours" || name === "clientNode") && server !== undefined) {
-  process.send?.({ figures: await measure(name, server) });
+const [name, url, ca] = process.argv.slice(2);
+if ((name === "ours" || name === "clientNode") && url !== undefined && ca !== undefined) {
+  process.send?.({ figures: await measure(name, { url, ca }) });
   process.exit(0);
 }

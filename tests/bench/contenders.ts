@@ -1,6 +1,7 @@
 /** The two clients that are compared, each used as its documentation says. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { sentAtAnnotation } from "./benchPod.ts";
+import type { PodServer } from "./podServer.ts";
 
 export interface Contender {
   /** Follows all Pods until the process ends. Calls `onAdded` for each one found, `onUpdated` with the time it was sent. */
@@ -11,11 +12,14 @@ export interface Contender {
 export type ContenderName = "ours" | "clientNode";
 
 /** Loads only the one that is asked for: the other must not weigh on its heap. */
-export const contenders: Readonly<Record<ContenderName, (server: string) => Promise<Contender>>> = {
-  async ours(server) {
+export const contenders: Readonly<Record<ContenderName, (server: PodServer) => Promise<Contender>>> = {
+  async ours({ url, ca }) {
     const { createInformer, createKubeClient, pods } = await import("../../reconciler/kube/index.ts");
-    const credentials = () => Promise.resolve({ headers: {}, tls: { rejectUnauthorized: false } });
-    const client = createKubeClient({ access: { server, namespace: undefined, credentials }, userAgent: "bench/1" });
+    const credentials = () => Promise.resolve({ headers: {}, tls: { ca } });
+    const client = createKubeClient({
+      access: { server: url, namespace: undefined, credentials },
+      userAgent: "bench/1",
+    });
     return {
       follow(onAdded, onUpdated) {
         const informer = createInformer({ client, resource: pods, withoutManagedFields: true });
@@ -30,11 +34,11 @@ export const contenders: Readonly<Record<ContenderName, (server: string) => Prom
     };
   },
 
-  async clientNode(server) {
+  async clientNode({ url, ca }) {
     const { CoreV1Api, KubeConfig, makeInformer } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
     config.loadFromOptions({
-      clusters: [{ name: "bench", server, skipTLSVerify: true }],
+      clusters: [{ name: "bench", server: url, caData: Buffer.from(ca).toString("base64") }],
       users: [{ name: "bench" }],
       contexts: [{ name: "bench", cluster: "bench", user: "bench" }],
       currentContext: "bench",

@@ -1,20 +1,34 @@
 /**
  * A process that serves 10,000 Pods as an API server does, from bytes made beforehand, so that what is measured is the
- * client. Over TLS, which an API server always has. Tells its parent `{url}`, and sends so many changes to all watches when told `{changes}`.
+ * client. Over TLS, which an API server always has, and a list piece by piece, as it does since 1.33: in one piece, Node.js
+ * would encrypt all of it before it sends any. Tells its parent where it is, and sends so many changes to all watches when
+ * told `{changes}`.
  */
+import { X509Certificate } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "../../local/process/run.ts";
 import { benchPod, podCount, sentAtAnnotation } from "./benchPod.ts";
 
-const betweenChangesMs = 5;
+/** What contenders must know of the server. */
+export interface PodServer {
+  readonly url: string;
+  /** Certificate that vouches for it, in PEM. */
+  readonly ca: string;
+}
 
-/** A key and a certificate that it signed itself, in one PEM: contenders do not verify it. */
+const betweenChangesMs = 2;
+const pieceBytes = 64 * 1024;
+
+/** A key and a certificate that it signed itself, in one PEM. */
 const newIdentity = (): Promise<string> => {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-keyout", "-"];
-  return run("openssl", ["req", "-x509", "-subj", "/CN=127.0.0.1", "-days", "1", ...key, "-out", "-"]);
+  const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  return run("openssl", ["req", "-x509", ...subject, "-days", "1", ...key, "-out", "-"]);
 };
 
 const pods = Array.from({ length: podCount }, (_, i) => benchPod(i, String(i + 1)));
@@ -28,6 +42,9 @@ const list = Buffer.from(
   }),
 );
 const one = Buffer.from(JSON.stringify(pods[0]));
+const pieces = Array.from({ length: Math.ceil(list.length / pieceBytes) }, (_, i) =>
+  list.subarray(i * pieceBytes, (i + 1) * pieceBytes),
+);
 const watches = new Set<ServerResponse>();
 
 const identity = await newIdentity();
@@ -40,7 +57,12 @@ const server = createServer({ key: identity, cert: identity }, (request, respons
     response.once("close", () => watches.delete(response));
     return;
   }
-  response.end(url.pathname.endsWith("/pods") ? list : one);
+  if (!url.pathname.endsWith("/pods")) {
+    response.end(one);
+    return;
+  }
+  // A contender that goes away in the middle is its parent's business.
+  pipeline(Readable.from(pieces), response).catch(() => undefined);
 });
 
 const sendChanges = async (count: number): Promise<void> => {
@@ -56,5 +78,7 @@ const sendChanges = async (count: number): Promise<void> => {
 process.on("message", (message: { readonly changes: number }) => void sendChanges(message.changes));
 server.listen(0, "127.0.0.1", () => {
   // A listening TCP server has a port; only one on a pipe would answer a string.
-  process.send?.({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const { port } = server.address() as AddressInfo;
+  const ca = new X509Certificate(identity).toString();
+  process.send?.({ url: `https://127.0.0.1:${port}`, ca } satisfies PodServer);
 });
