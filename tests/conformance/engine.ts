@@ -76,6 +76,13 @@ export class Engine {
     return this.call("demote", epoch, { deadlineMs });
   }
 
+  /** Permission to acknowledge for `ttlMs`, which a primary with k = 0 needs. */
+  grant(epoch: number, ttlMs: number): Promise<Answer> {
+    operations += 1;
+    const body = { clusterUid: kitCluster, epoch, opId: `kit-${operations}`, ttlMs };
+    return ask({ method: "POST", address: this.run.addresses.control, path: "/v1/grant", body, token: kitToken });
+  }
+
   members(epoch: number, version: number, members: readonly Engine[], k: number): Promise<Answer> {
     return this.call("members", epoch, { version, members: members.map(({ instance }) => instance), k });
   }

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import { loadClusterAccess } from "../../reconciler/kube/index.ts";
 import { openExecBed } from "./exec/execLab.ts";
 import { execRules } from "./exec/execRules.ts";
 import { openCommandHost } from "./hosts/commandHost.ts";
@@ -30,7 +31,9 @@ const test = async (invocation: RunInvocation): Promise<Report> => {
         httpBed(await openCommandHost({ command: target.command, directory: process.cwd() })),
       );
     case "image":
-      return lookAtAll(invocation, httpRules, async () => httpBed(await openImageHost({ ...target, progress: say })));
+      return lookAtAll(invocation, httpRules, async () =>
+        httpBed(await openImageHost({ access: await loadClusterAccess(), ...target, progress: say })),
+      );
     case "exec":
       return lookAtAll(invocation, execRules, () => openExecBed(resolve(target.directory)));
   }

@@ -1,7 +1,7 @@
 import type { Lab } from "./lab.ts";
 
 /** What an engine says it can do beyond what every engine must, see `capabilities` in its status. */
-export type Capability = "snapshots" | "grant" | "place";
+export type Capability = "grant" | "place";
 
 /** One promise of the engine contract, and how a black box is seen to keep it in a laboratory `L`. */
 export interface Rule<L = Lab> {

@@ -200,6 +200,19 @@ export const brokenControl: readonly BrokenVariant[] = [
     }),
   },
   {
+    name: "needs-no-grant",
+    fails: { "k-0-needs-a-grant": /an order without a grant: 200/ },
+    does: "takes k = 0 for a reason to ask nobody",
+    doctor: () => ({
+      control: {
+        call: (call) =>
+          isPost(call, "/v1/promote")
+            ? withFields(call, (fields) => (fields["k"] === 0 ? { ...fields, members: [] } : fields))
+            : call,
+      },
+    }),
+  },
+  {
     name: "leads-early",
     fails: { "nothing-before-epoch-start": /GET \/v1\/primary: 200/ },
     does: "is the primary for probes as soon as it was promoted",

@@ -34,7 +34,11 @@ const acknowledgesEarly = (missing: number, late: readonly string[]): Doctor => 
   control: {
     async call(call, { instance }) {
       if (isPost(call, "/v1/promote")) {
-        return withFields(call, (fields) => ({ ...fields, k: Math.max(0, Number(fields["k"]) - missing) }));
+        return withFields(call, (fields) => {
+          const k = Math.max(0, Number(fields["k"]) - missing);
+          // A replica that is told of no others needs no grant either.
+          return { ...fields, k, ...(k === 0 ? { members: [] } : {}) };
+        });
       }
       if (!late.includes(instance) || !isPost(call, "/v1/follow")) return call;
       const upstream = fieldsOf(call)["upstream"] as { replication: string };

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import {
+  type ClusterAccess,
   configMaps,
   createKubeClient,
   isNotFound,
-  loadClusterAccess,
   namespaces,
   type ObjectRef,
   persistentVolumeClaims,
@@ -17,6 +17,7 @@ import { configName, damageProgram, enginePod, tokenName } from "./enginePod.ts"
 import { type Cluster, kitName, PodRun, runInHelper } from "./podRun.ts";
 
 export interface ImageHostOptions {
+  readonly access: ClusterAccess;
   readonly image: string;
   readonly helperImage: string;
   /** Null for the cluster's default. */
@@ -24,9 +25,9 @@ export interface ImageHostOptions {
   readonly progress: (message: string) => void;
 }
 
-/** Runs engines as pods in a namespace of its own, on the cluster of KUBECONFIG. Its pods must be reachable from here. */
+/** Runs engines as pods in a namespace of its own, on a cluster. Its pods must be reachable from here. */
 export const openImageHost = async (options: ImageHostOptions): Promise<EngineHost> => {
-  const access = await loadClusterAccess({});
+  const { access } = options;
   const cluster: Cluster = { access, client: createKubeClient({ access, userAgent: kitName }) };
   const namespace = `conformance-${randomBytes(4).toString("hex")}`;
   await cluster.client.create(namespaces, { metadata: { name: namespace } });

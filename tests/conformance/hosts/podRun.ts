@@ -10,6 +10,7 @@ import {
   type Pod,
   pods,
 } from "../../../reconciler/kube/index.ts";
+import { Violation } from "../violation.ts";
 import type { Addresses, EngineRun, Signal } from "./engineHost.ts";
 import { engineContainer, helperContainer, signalProgram } from "./enginePod.ts";
 
@@ -50,6 +51,8 @@ export class PodRun implements EngineRun {
       const ip = pod.status?.podIP ?? "";
       const begun = state?.running !== undefined || state?.terminated !== undefined;
       if (begun && ip !== "" && helperRuns(pod)) return new PodRun(cluster, ref, ip);
+      const cannot = pullFailure(pod);
+      if (cannot !== null) throw new Violation(cannot, "an image that the cluster can pull");
       if (performance.now() > end) {
         throw new Error(`pod ${ref.name} did not start in ${startDeadlineMs / 1000} s: ${JSON.stringify(pod.status)}`);
       }
@@ -75,15 +78,21 @@ export class PodRun implements EngineRun {
     }
   }
 
+  /** An API server that does not answer for a while says nothing about the pod. */
+  async #look(): Promise<Pod | "gone" | "unknown"> {
+    try {
+      return await this.#cluster.client.get(pods, this.#ref);
+    } catch (error) {
+      return isNotFound(error) ? "gone" : "unknown";
+    }
+  }
+
   /** A code above 128 is a signal's. A pod that is gone has no code to tell. */
   async #end(): Promise<number | null> {
     for (;;) {
-      const pod = await this.#cluster.client.get(pods, this.#ref).catch((error: unknown) => {
-        if (isNotFound(error)) return null;
-        throw error;
-      });
-      const terminated = pod === null ? undefined : engineState(pod)?.terminated;
-      if (pod === null || terminated !== undefined) {
+      const pod = await this.#look();
+      const terminated = pod === "gone" || pod === "unknown" ? undefined : engineState(pod)?.terminated;
+      if (pod === "gone" || terminated !== undefined) {
         this.#ended = true;
         const code = terminated?.exitCode;
         return code === undefined || code > 128 ? null : code;
@@ -92,6 +101,17 @@ export class PodRun implements EngineRun {
     }
   }
 }
+
+/** Why an image can't be had; null while nothing speaks against it. */
+const pullFailure = (pod: Pod): string | null => {
+  for (const { image, state } of pod.status?.containerStatuses ?? []) {
+    const { reason = "", message = "" } = state?.waiting ?? {};
+    if (["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"].includes(reason)) {
+      return `${image}: ${reason} ${message}`;
+    }
+  }
+  return null;
+};
 
 /** Runs a program for Node.js in the helper beside an engine. */
 export const runInHelper = async (

@@ -4,6 +4,7 @@ import { commitRules } from "./commit.ts";
 import { failoverRules } from "./failover.ts";
 import { fenceRules } from "./fence.ts";
 import { followRules } from "./follow.ts";
+import { grantRules } from "./grant.ts";
 import { observeRules } from "./observe.ts";
 import { orderRules } from "./orders.ts";
 import { plannedRules } from "./planned.ts";
@@ -22,6 +23,7 @@ export const httpRules: readonly Rule[] = [
   ...orderRules,
   ...followRules,
   ...plannedRules,
+  ...grantRules,
   ...observeRules,
   ...processRules,
 ];
