@@ -51,7 +51,7 @@ export const recoverJournal = async (
         throw corrupt(file, `damaged at byte ${scan.end}, after record ${last.seq}, with synced records behind it`);
       }
     }
-    if (isLast) await settle(disk, file, scan.end);
+    if (isLast) await settle(disk, file, bytes.subarray(0, scan.end), scan.lastMark);
     segments.push({ ...file, bytes: scan.end });
   }
   return { segments, last };
@@ -62,14 +62,17 @@ const scanSegment = async (
   bytes: Buffer,
   after: Position,
   visit: (record: JournalRecord) => void,
-): Promise<{ last: Position; end: number }> => {
+): Promise<{ last: Position; end: number; lastMark: number }> => {
   let last = after;
   let offset = segmentHeaderBytes;
+  // Without a mark not even the header is certain.
+  let lastMark = 0;
   for (let count = 1; ; count += 1) {
     if (count % recordsPerTurn === 0) await yieldToLoop();
     const entry = readEntry(bytes, offset);
-    if (entry === "damaged") return { last, end: offset };
-    if (entry !== "syncMark") {
+    if (entry === "damaged") return { last, end: offset, lastMark };
+    if (entry === "syncMark") lastMark = offset;
+    else {
       const gap = discontinuity(last, entry);
       if (gap !== null) throw corrupt(file, gap);
       visit(entry);
@@ -79,11 +82,16 @@ const scanSegment = async (
   }
 };
 
-/** Cuts the torn end off. The sync also covers records that a killed process had written but not synced. */
-const settle = async (disk: Disk, file: SegmentFile, end: number): Promise<void> => {
+/**
+ * Cuts the torn end off, and makes sure of what lies behind the last sync mark: a killed process may have written it and
+ * not synced it. It is written again, because a sync that failed leaves bytes that readers see, that are not on the
+ * platter, and that no later sync would write.
+ */
+const settle = async (disk: Disk, file: SegmentFile, content: Buffer, lastMark: number): Promise<void> => {
   const handle = await disk.open(file.path, "write");
   try {
-    await handle.truncate(end);
+    await handle.truncate(content.length);
+    if (lastMark < content.length) await handle.write([content.subarray(lastMark)], lastMark);
     await handle.sync();
   } finally {
     await handle.close();

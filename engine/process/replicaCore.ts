@@ -32,6 +32,8 @@ export interface ReplicaCoreOptions extends World {
     readonly build: string;
   };
   readonly log: Log;
+  /** See the journal's options. */
+  readonly segmentBytes?: number;
   readonly onApplied: CommitQueueOptions["onApplied"];
   readonly onSynced: (milliseconds: number) => void;
   /** Something that status shows has changed. */
@@ -100,6 +102,7 @@ export class ReplicaCore {
     if (halting !== null) queue.haltBefore(halting.seq);
     const journal = await openJournal({
       disk: this.#options.disk,
+      ...(this.#options.segmentBytes === undefined ? {} : { segmentBytes: this.#options.segmentBytes }),
       dataDir: config.dataDir,
       clock,
       onRecovered: (record) => this.#recovered(record),

@@ -136,7 +136,15 @@ export class Replica {
       const durable = await this.#options.journal.flushed();
       const { instance } = this.#options.config;
       const primaryEpoch = this.#primaryEpoch();
-      return { instance, promised: this.#options.promised.value, durable, blank: this.blank, wasPrimary, primaryEpoch };
+      // Not the value: a later fence may have raised that, and its promise is not on the disk yet.
+      return {
+        instance,
+        promised: this.#options.promised.durable,
+        durable,
+        blank: this.blank,
+        wasPrimary,
+        primaryEpoch,
+      };
     });
   }
 

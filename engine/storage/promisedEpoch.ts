@@ -32,6 +32,11 @@ export class PromisedEpoch {
     return this.#value;
   }
 
+  /** What a crash does not make this replica forget. */
+  get durable(): number {
+    return this.#durable;
+  }
+
   /** Refuse epochs below `epoch` from this moment on, before the disk knows: refusing too early harms nothing. */
   raise(epoch: number): void {
     this.#value = Math.max(this.#value, epoch);

@@ -36,6 +36,15 @@ describe("the promised epoch", () => {
     assert.equal((await PromisedEpoch.load(nodeDisk, dir)).value, 7);
   });
 
+  it("tells apart what is refused already and what the disk knows", async (test) => {
+    const promised = await PromisedEpoch.load(nodeDisk, await temporaryDirectory(test));
+    promised.raise(7);
+    const persisting = promised.persist();
+    promised.raise(8);
+    await persisting;
+    assert.deepEqual([promised.value, promised.durable], [8, 7]);
+  });
+
   it("is refused when the file is damaged: a guess could break a promise", async (test) => {
     const dir = await temporaryDirectory(test);
     await writeFile(join(dir, "promised-epoch"), "seven\n");

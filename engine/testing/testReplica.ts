@@ -1,14 +1,15 @@
 import type { TestContext } from "node:test";
 
-import type { Exchange } from "../exchange/exchange.ts";
+import type { Applied, Exchange } from "../exchange/exchange.ts";
 import { tradingRules } from "../exchange/tradingRules.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { JournalRecord } from "../journal/record.ts";
 import type { Clock } from "../process/clock.ts";
 import type { EngineLimits, ListenAddress } from "../process/config.ts";
 import type { FatalError } from "../process/exit.ts";
 import { createLog } from "../process/log.ts";
 import { machine } from "../process/machine.ts";
-import { ReplicaCore, type RunningReplica } from "../process/replicaCore.ts";
+import { ReplicaCore, type RunningReplica, type World } from "../process/replicaCore.ts";
 import type { CancelTimer } from "../process/timers.ts";
 import type { DemoteAnswer, FenceAnswer, GrantAnswer, PlacedAnswer, PromoteCall } from "../replica/calls.ts";
 import type { CommitQueue } from "../replica/commitQueue.ts";
@@ -35,9 +36,18 @@ export interface TestReplicaOptions {
   readonly limits?: Partial<EngineLimits>;
   /** The machine's own when absent. */
   readonly bootClock?: Clock;
+  /** This machine and its loopback, unless the test has a world of its own. */
+  readonly world?: World;
+  readonly replicationAddress?: ListenAddress;
+  readonly clusterUid?: string;
+  readonly segmentBytes?: number;
+  /** `exchange` has just applied the record. */
+  readonly onApplied?: (record: JournalRecord, effect: Applied, exchange: Exchange) => void;
+  /** Called besides being kept in {@link TestReplica.failures}. */
+  readonly onFailure?: (error: FatalError) => void;
 }
 
-/** A replica with a real journal and real connections, and without the ports of its process. */
+/** A replica without the ports of its process, on real disks and connections unless it is given others. */
 export class TestReplica {
   readonly instance: string;
   readonly replica: Replica;
@@ -46,7 +56,7 @@ export class TestReplica {
   readonly exchange: Exchange;
   readonly failures: FatalError[];
   readonly address: ListenAddress;
-  readonly #core: ReplicaCore;
+  readonly core: ReplicaCore;
   readonly #cancelTicks: CancelTimer;
   #operations = 0;
   #stopped = false;
@@ -59,21 +69,26 @@ export class TestReplica {
     this.exchange = parts.core.exchange;
     this.failures = parts.failures;
     this.address = parts.address;
-    this.#core = parts.core;
+    this.core = parts.core;
     this.#cancelTicks = parts.cancelTicks;
   }
 
   static async start(test: Pick<TestContext, "after">, options: TestReplicaOptions): Promise<TestReplica> {
-    const started = new TestReplica(await assemble(options));
+    const started = await TestReplica.run(options);
     test.after(() => started.stop());
     return started;
+  }
+
+  /** For a world in which nothing has to be stopped. Throws the FatalError that keeps it from starting. */
+  static async run(options: TestReplicaOptions): Promise<TestReplica> {
+    return new TestReplica(await assemble(options));
   }
 
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#cancelTicks();
-    await this.#core.stop();
+    await this.core.stop();
   }
 
   fence(epoch: number): Promise<FenceAnswer> {
@@ -128,31 +143,36 @@ interface Parts {
   readonly cancelTicks: CancelTimer;
 }
 
-const assemble = async ({ instance, dataDir, limits: changed, bootClock }: TestReplicaOptions): Promise<Parts> => {
-  const limits = { ...testLimits, ...changed };
+const assemble = async (options: TestReplicaOptions): Promise<Parts> => {
+  const { instance, dataDir, world = machine, segmentBytes, bootClock } = options;
+  const limits = { ...testLimits, ...options.limits };
   const failures: FatalError[] = [];
   const core = new ReplicaCore({
-    ...machine,
+    ...world,
     ...(bootClock === undefined ? {} : { bootClock }),
     config: {
-      clusterUid: testCluster,
+      clusterUid: options.clusterUid ?? testCluster,
       instance,
       dataDir,
       token: testToken,
       rules: testRules,
       build: "test",
       limits,
-      replicationAddress: { host: "127.0.0.1", port: 0 },
+      replicationAddress: options.replicationAddress ?? { host: "127.0.0.1", port: 0 },
     },
     log: createLog({ instance }, () => undefined),
-    onApplied: () => undefined,
+    onApplied: (record, effect) => options.onApplied?.(record, effect, core.exchange),
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
     onSynced: () => undefined,
     onChange: () => undefined,
-    onFailure: (error) => failures.push(error),
+    onFailure: (error) => {
+      failures.push(error);
+      options.onFailure?.(error);
+    },
   });
   await core.claim();
   const running = await core.recover();
   const address = await core.listen(running);
-  const cancelTicks = machine.timers.every(limits.heartbeatMs, () => core.tick());
+  const cancelTicks = world.timers.every(limits.heartbeatMs, () => core.tick());
   return { instance, core, running, failures, address, cancelTicks };
 };
