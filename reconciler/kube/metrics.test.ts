@@ -79,6 +79,37 @@ describe("metrics", () => {
     assert.ok(lines.includes(`rest_client_request_duration_seconds_count{verb="GET",host="${host}"} 4`));
   });
 
+  it("tell the size of what was sent and of each answer, but not of a watch, which has no end", async (test) => {
+    const { server, clock, signal } = await startFakeCluster(test);
+    const registry = new Registry();
+    const metrics = createKubeMetrics(registry);
+    const client = createKubeClient({ access: server.access, userAgent: "test/1", clock, metrics });
+    test.after(() => client.close());
+    const ref = { namespace: "trading", name: "first" };
+    await client.get(pods, ref).catch(() => undefined);
+    const path = "/api/v1/namespaces/trading/pods";
+    const body = JSON.stringify({ ...podNamed("first"), spec: "é".repeat(100) });
+    const created = await client.raw({ method: "POST", path, body });
+    const informer = createInformer({ client, resource: pods, clock });
+    informer.start(signal);
+    await until("the watch", () => server.requests.some((request) => request.path.includes("watch=true")));
+    const host = new URL(server.access.server).host;
+    const lines = await linesOf(registry);
+    for (const [name, verb, value] of [
+      ["rest_client_request_size_bytes_sum", "POST", Buffer.byteLength(body)],
+      ["rest_client_response_size_bytes_sum", "POST", Buffer.byteLength(created.body)],
+      // The error and the list.
+      ["rest_client_response_size_bytes_count", "GET", 2],
+      ["rest_client_request_size_bytes_sum", "GET", 0],
+    ] as const) {
+      assert.ok(lines.includes(`${name}{verb="${verb}",host="${host}"} ${value}`), `${name} ${verb} ${value}`);
+    }
+    assert.equal(
+      lines.filter((line) => line.startsWith("rest_client_request_size_bytes_bucket{") && line.includes("GET")).length,
+      12,
+    );
+  });
+
   it("tell the age of work that does not end", async (test) => {
     const { clock } = await startFakeCluster(test);
     const registry = new Registry();

@@ -8,11 +8,13 @@ export interface ObservedRequest {
   /** HTTP status, or `<error>` when there was none. */
   readonly code: string;
   readonly ms: number;
+  /** Of the bodies; left out for a watch, which has no end. */
+  readonly bytes?: { readonly sent: number; readonly received: number };
 }
 
 export interface RequestMetrics {
   observe(request: ObservedRequest): void;
-  retried(request: Omit<ObservedRequest, "ms">): void;
+  retried(request: Pick<ObservedRequest, "method" | "host" | "code">): void;
 }
 
 export interface WorkqueueMetrics {
@@ -68,6 +70,7 @@ export interface KubeMetrics {
 }
 
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const sizeBuckets = [64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 const workqueueBuckets = Array.from({ length: 12 }, (_, i) => 10 ** (i - 8));
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
@@ -104,10 +107,17 @@ const requestMetrics = (registry: Registry): RequestMetrics => {
     ["verb", "host"],
     requestBuckets,
   );
+  const own = ["verb", "host"] as const;
+  const sent = histogram("rest_client_request_size_bytes", "Size of a request's body.", own, sizeBuckets);
+  const received = histogram("rest_client_response_size_bytes", "Size of an answer's body.", own, sizeBuckets);
   return {
-    observe({ method, host, code, ms }) {
+    observe({ method, host, code, ms, bytes }) {
       total.inc({ code, method, host });
-      duration.observe({ verb: method, host }, ms / 1000);
+      const labels = { verb: method, host };
+      duration.observe(labels, ms / 1000);
+      if (bytes === undefined) return;
+      sent.observe(labels, bytes.sent);
+      received.observe(labels, bytes.received);
     },
     retried: ({ method, host, code }) => retries.inc({ code, verb: method, host }),
   };

@@ -195,10 +195,18 @@ const watchOnce = async <T extends KubeObject>(
   const abort = () => ended.abort();
   signal.addEventListener("abort", abort, { once: true });
   let silence: Timer | undefined;
+  let heardAt = clock.now();
   const heard = () => {
     observer.heard();
-    silence?.cancel();
-    silence = clock.setTimeout(() => ended.abort(silenceError(resource.plural, inactivityMs)), inactivityMs);
+    heardAt = clock.now();
+  };
+  // Looks again when it is due, instead of being set anew by each event.
+  const endWhenSilent = (ms: number): void => {
+    silence = clock.setTimeout(() => {
+      const leftMs = inactivityMs - (clock.now() - heardAt);
+      if (leftMs > 0) endWhenSilent(leftMs);
+      else ended.abort(silenceError(resource.plural, inactivityMs));
+    }, ms);
   };
   let openedAt: number | undefined;
   let received = 0;
@@ -242,6 +250,7 @@ const watchOnce = async <T extends KubeObject>(
         openedAt = clock.now();
         observer.watchOpened();
         heard();
+        endWhenSilent(inactivityMs);
       },
       onEvent,
     });

@@ -47,6 +47,8 @@ export interface ResponseHead {
 /** Takes a successful answer as it arrives. What it throws fails the exchange. */
 export interface ResponseSink {
   onHead?(head: ResponseHead): void;
+  /** So many bytes of a body arrived, that of an error too. */
+  onBytes?(count: number): void;
   onData(chunk: Buffer): void;
 }
 
@@ -92,6 +94,7 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   const attempt = async (exchange: Exchange, sink: ResponseSink, refused: boolean): Promise<void> => {
     const started = clock.now();
+    const bytes = { sent: Buffer.byteLength(exchange.body ?? ""), received: 0 };
     let code = "<error>";
     try {
       const credentials = await credentialsOf(access, exchange, refused);
@@ -115,6 +118,7 @@ export const createTransport = (options: TransportOptions): Transport => {
             code = String(head.code);
             sink.onHead?.(head);
           },
+          onBytes: (count) => void (bytes.received += count),
           onData: (chunk) => sink.onData(chunk),
         },
       });
@@ -122,7 +126,13 @@ export const createTransport = (options: TransportOptions): Transport => {
       if (error instanceof ApiError && error.code > 0) code = String(error.code);
       throw error;
     } finally {
-      metrics?.observe({ method: exchange.method, host: server.host, code, ms: clock.now() - started });
+      metrics?.observe({
+        method: exchange.method,
+        host: server.host,
+        code,
+        ms: clock.now() - started,
+        ...(exchange.untilHeaders === true ? {} : { bytes }),
+      });
     }
   };
 
@@ -215,6 +225,7 @@ const dispatch = ({ pool, clock, exchange, request, sink }: Dispatch): Promise<v
       },
       onResponseData(_, chunk) {
         if (failure !== undefined || head === undefined) return;
+        sink.onBytes?.(chunk.length);
         if (!isSuccess(head.code)) {
           if (errorBody.length < errorBodyLimit) errorBody += chunk.toString("utf8");
           return;

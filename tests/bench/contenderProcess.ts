@@ -1,9 +1,10 @@
 /**
- * One contender in a process of its own, so that neither heap nor warm-up of the other counts. Tells its parent
- * `{ready: true}` once it follows all Pods, and the figures at the end.
+ * One contender in a process of its own, so that neither heap nor warm-up of the other counts. Tells its parent when it has
+ * listed all Pods, when it has heard all changes and, once told to make its requests, the figures.
  *
  * Usage: contenderProcess.ts ours|clientNode SERVER-URL CA
  */
+import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { podCount } from "./benchPod.ts";
 import { type ContenderName, contenders } from "./contenders.ts";
@@ -18,11 +19,13 @@ export interface Figures {
   readonly longestBlockMs: number;
   readonly heapMb: number;
   readonly requestsPerSecond: number;
+  /** CPU time in all threads for each change. */
+  readonly eventCpuUs: number;
   readonly latencyP50Ms: number;
   readonly latencyP99Ms: number;
 }
 
-/** Changes that the parent has the server send after `ready`. */
+/** Changes that the parent has the server send once all have listed. */
 export const changeCount = 2_000;
 const requestCount = 500;
 const warmUpRequests = 100;
@@ -61,8 +64,12 @@ const measure = async (name: ContenderName, server: PodServer): Promise<Figures>
   delay.disable();
   const heapAfter = heapMb();
 
-  process.send?.({ ready: true });
+  const cpuBeforeEvents = process.cpuUsage();
+  process.send?.("listed");
   await allUpdated.promise;
+  const eventCpu = process.cpuUsage(cpuBeforeEvents);
+  process.send?.("heard");
+  await once(process, "message");
 
   for (let i = 0; i < warmUpRequests; i++) await contender.getOne();
   const requestsStarted = performance.now();
@@ -75,6 +82,7 @@ const measure = async (name: ContenderName, server: PodServer): Promise<Figures>
     longestBlockMs: delay.max / 1e6,
     heapMb: heapAfter - heapBefore,
     requestsPerSecond: (requestCount * 1000) / requestsMs,
+    eventCpuUs: (eventCpu.user + eventCpu.system) / changeCount,
     latencyP50Ms: percentile(latencies, 0.5),
     latencyP99Ms: percentile(latencies, 0.99),
   };

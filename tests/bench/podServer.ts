@@ -1,8 +1,7 @@
 /**
  * A process that serves 10,000 Pods as an API server does, from bytes made beforehand, so that what is measured is the
  * client. Over TLS, which an API server always has, and a list piece by piece, as it does since 1.33: in one piece, Node.js
- * would encrypt all of it before it sends any. Tells its parent where it is, and sends so many changes to all watches when
- * told `{changes}`.
+ * would encrypt all of it before it sends any. Tells its parent where it is, and sends changes to all watches when told so.
  */
 import { X509Certificate } from "node:crypto";
 import type { ServerResponse } from "node:http";
@@ -19,6 +18,12 @@ export interface PodServer {
   readonly url: string;
   /** Certificate that vouches for it, in PEM. */
   readonly ca: string;
+}
+
+/** So many changes, once there are so many watches. */
+export interface ChangeOrder {
+  readonly changes: number;
+  readonly watches: number;
 }
 
 const betweenChangesMs = 2;
@@ -65,17 +70,19 @@ const server = createServer({ key: identity, cert: identity }, (request, respons
   pipeline(Readable.from(pieces), response).catch(() => undefined);
 });
 
-const sendChanges = async (count: number): Promise<void> => {
-  for (let i = 0; i < count; i++) {
+const sendChanges = async (order: ChangeOrder): Promise<void> => {
+  while (watches.size < order.watches) await sleep(betweenChangesMs);
+  for (let i = 0; i < order.changes; i++) {
     await sleep(betweenChangesMs);
     const pod = benchPod(i, String(podCount + 1 + i));
     pod.metadata.annotations[sentAtAnnotation] = String(process.hrtime.bigint());
     const line = `${JSON.stringify({ type: "MODIFIED", object: pod })}\n`;
-    for (const watch of watches) watch.write(line);
+    // Each is the first every other time.
+    for (const watch of i % 2 === 0 ? watches : [...watches].reverse()) watch.write(line);
   }
 };
 
-process.on("message", (message: { readonly changes: number }) => void sendChanges(message.changes));
+process.on("message", (order: ChangeOrder) => void sendChanges(order));
 server.listen(0, "127.0.0.1", () => {
   // A listening TCP server has a port; only one on a pipe would answer a string.
   const { port } = server.address() as AddressInfo;
