@@ -11,7 +11,7 @@ const forget =
   ({ dataDir }) =>
     rmSync(join(dataDir, name), { recursive: true, force: true });
 
-/** Listens in front of host:port and passes bytes on after `delayMs`, so that a follower lags behind. */
+/** Listens in front of host:port and passes bytes on after `delayMs`: what is under way when an end dies is lost. */
 const delayed = async (target: string, delayMs: number): Promise<string> => {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(target) ?? [];
   const server = createServer((near) => {
@@ -24,12 +24,12 @@ const delayed = async (target: string, delayMs: number): Promise<string> => {
 };
 
 const passLate = (from: Socket, to: Socket, delayMs: number): void => {
-  from.on("data", (chunk) => setTimeout(() => to.write(chunk), delayMs));
+  from.on("data", (chunk) => setTimeout(() => (from.destroyed ? undefined : to.write(chunk)), delayMs));
   from.on("error", () => from.destroy());
-  from.on("close", () => setTimeout(() => to.destroy(), delayMs));
+  from.on("close", () => to.destroy());
 };
 
-/** Counts fewer copies than asked for, while those of the `late` replicas take their time. */
+/** Counts fewer copies than asked for, while those of the `late` replicas come long after the acknowledgement. */
 const acknowledgesEarly = (missing: number, late: readonly string[]): Doctor => ({
   control: {
     async call(call, { instance }) {
@@ -42,7 +42,7 @@ const acknowledgesEarly = (missing: number, late: readonly string[]): Doctor => 
       }
       if (!late.includes(instance) || !isPost(call, "/v1/follow")) return call;
       const upstream = fieldsOf(call)["upstream"] as { replication: string };
-      const replication = await delayed(upstream.replication, 300);
+      const replication = await delayed(upstream.replication, 5_000);
       return withFields(call, (fields) => ({ ...fields, upstream: { ...upstream, replication } }));
     },
   },

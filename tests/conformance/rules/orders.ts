@@ -69,9 +69,11 @@ export const orderRules: readonly Rule[] = [
         ["again", await primary.bid("once")],
         ["GET", await primary.find("once")],
       ] as const) {
+        // An engine may tell more than the first answer, such as what became of the order since.
+        const body = done(what, answer);
+        const repeated = Object.fromEntries(Object.keys(first).map((field) => [field, body[field]]));
         const expected = JSON.stringify({ ...first, duplicate: true });
-        const body = JSON.stringify(done(what, answer));
-        must(body === expected, `${what}: ${body}`, `${what}: ${expected}`);
+        must(JSON.stringify(repeated) === expected, `${what}: ${JSON.stringify(body)}`, `${what}: ${expected}`);
       }
       const other = await primary.order({ clientId: "once", side: "buy", price: "100.00", quantity: "2" });
       const told = `${other.status} ${String(other.body["code"])}`;
