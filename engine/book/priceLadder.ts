@@ -1,124 +1,116 @@
-import type { DepthLevel, RestingOrder, Side } from "./orderBook.ts";
+import type { Order } from "./order.ts";
+import { type DepthLevel, PriceLevel } from "./priceLevel.ts";
 
-/** All orders at one price, first in first out, as a doubly linked list: cancelling any of them costs the same. */
-export class PriceLevel {
-  readonly price: number;
-  #head: RestingOrder | null = null;
-  #tail: RestingOrder | null = null;
-  #quantity = 0;
-  #orders = 0;
+/** Most levels of a block: moving so many pointers costs less than finding the block does. */
+const blockSize = 128;
 
-  constructor(price: number) {
-    this.price = price;
-  }
-
-  get isEmpty(): boolean {
-    return this.#head === null;
-  }
-
-  get quantity(): number {
-    return this.#quantity;
-  }
-
-  /** The order with the highest priority. Throws on an empty level, which a ladder never keeps. */
-  first(): RestingOrder {
-    if (this.#head === null) throw new Error(`price level ${this.price} is in the book without an order`);
-    return this.#head;
-  }
-
-  append(order: RestingOrder): void {
-    order.previous = this.#tail;
-    if (this.#tail === null) this.#head = order;
-    else this.#tail.next = order;
-    this.#tail = order;
-    this.#quantity += order.remaining;
-    this.#orders += 1;
-  }
-
-  /** Trades `quantity` of `order`, which stays in place. */
-  take(order: RestingOrder, quantity: number): void {
-    order.remaining -= quantity;
-    this.#quantity -= quantity;
-  }
-
-  unlink(order: RestingOrder): void {
-    if (order.previous === null) this.#head = order.next;
-    else order.previous.next = order.next;
-    if (order.next === null) this.#tail = order.previous;
-    else order.next.previous = order.previous;
-    order.previous = null;
-    order.next = null;
-    this.#quantity -= order.remaining;
-    this.#orders -= 1;
-  }
-
-  summary(): DepthLevel {
-    return { price: this.price, quantity: this.#quantity, orders: this.#orders };
-  }
-
-  *orders(): Generator<RestingOrder> {
-    for (let order = this.#head; order !== null; order = order.next) yield order;
-  }
-}
-
-/** One side of the book: its price levels, the best one at the end of the array, where adding and removing is cheap. */
+/**
+ * Price levels in order, the best one at the end, where nearly all of the trading is. They lie in blocks, so that a
+ * new price in the midst of many thousands moves the levels of one block and not all that are better.
+ */
 export class PriceLadder {
-  readonly #byPrice = new Map<number, PriceLevel>();
-  readonly #worstToBest: PriceLevel[] = [];
+  /** Worst to best, and so are the levels of each; none is empty. */
+  readonly #blocks: PriceLevel[][] = [];
   readonly #sign: 1 | -1;
+  #levelCount = 0;
 
-  constructor(side: Side) {
-    this.#sign = side === "buy" ? 1 : -1;
+  constructor(best: "highest" | "lowest") {
+    this.#sign = best === "highest" ? 1 : -1;
   }
 
   get levelCount(): number {
-    return this.#worstToBest.length;
+    return this.#levelCount;
   }
 
   bestLevel(): PriceLevel | undefined {
-    return this.#worstToBest[this.#worstToBest.length - 1];
+    const block = this.#blocks[this.#blocks.length - 1];
+    return block?.[block.length - 1];
   }
 
-  quantityAt(price: number): number {
-    return this.#byPrice.get(price)?.quantity ?? 0;
+  find(price: number): PriceLevel | undefined {
+    const block = this.#blocks[this.#blockOf(price)];
+    const level = block?.[this.#rank(block, price)];
+    return level?.price === price ? level : undefined;
   }
 
   /** The level of `price`, created when it is not there. */
   levelAt(price: number): PriceLevel {
-    const existing = this.#byPrice.get(price);
-    if (existing !== undefined) return existing;
+    const at = this.#blockOf(price);
+    const block = this.#blocks[at];
+    if (block === undefined) return this.#addBetter(new PriceLevel(price));
+    const rank = this.#rank(block, price);
+    const existing = block[rank];
+    if (existing?.price === price) return existing;
     const level = new PriceLevel(price);
-    this.#byPrice.set(price, level);
-    this.#worstToBest.splice(this.#rank(price), 0, level);
+    block.splice(rank, 0, level);
+    this.#levelCount += 1;
+    if (block.length > blockSize) this.#blocks.splice(at + 1, 0, block.splice(blockSize / 2));
     return level;
   }
 
   drop(level: PriceLevel): void {
-    this.#byPrice.delete(level.price);
-    if (this.bestLevel() === level) this.#worstToBest.pop();
-    else this.#worstToBest.splice(this.#rank(level.price), 1);
+    this.#levelCount -= 1;
+    const at = this.bestLevel() === level ? this.#blocks.length - 1 : this.#blockOf(level.price);
+    const block = this.#blocks[at] ?? [];
+    if (block[block.length - 1] === level) block.pop();
+    else block.splice(this.#rank(block, level.price), 1);
+    if (block.length === 0) this.#blocks.splice(at, 1);
   }
 
-  best(limit: number): DepthLevel[] {
-    const count = Math.min(limit, this.#worstToBest.length);
-    return this.#worstToBest
-      .slice(this.#worstToBest.length - count)
-      .reverse()
-      .map((level) => level.summary());
+  /** The best `limit` levels, best first. */
+  depth(limit: number): DepthLevel[] {
+    const depth: DepthLevel[] = [];
+    for (const level of this.levels()) {
+      if (depth.length === limit) break;
+      depth.push(level.summary());
+    }
+    return depth;
   }
 
-  *orders(): Generator<RestingOrder> {
-    for (const level of this.#worstToBest.toReversed()) yield* level.orders();
+  /** Best first. */
+  *levels(): Generator<PriceLevel> {
+    for (let at = this.#blocks.length - 1; at >= 0; at -= 1) {
+      const block = this.#blocks[at] ?? [];
+      for (let rank = block.length - 1; rank >= 0; rank -= 1) yield block[rank] as PriceLevel;
+    }
   }
 
-  /** Index of the first level that is not worse than `price`. */
-  #rank(price: number): number {
+  /** By price-time priority. */
+  *orders(): Generator<Order> {
+    for (const level of this.levels()) yield* level.orders();
+  }
+
+  /** A level that is better than all others. */
+  #addBetter(level: PriceLevel): PriceLevel {
+    const block = this.#blocks[this.#blocks.length - 1];
+    if (block === undefined || block.length === blockSize) this.#blocks.push([level]);
+    else block.push(level);
+    this.#levelCount += 1;
+    return level;
+  }
+
+  /** Index of the first block whose best level is not worse than `price`; the number of blocks when there is none. */
+  #blockOf(price: number): number {
     let low = 0;
-    let high = this.#worstToBest.length;
+    let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const level = this.#worstToBest[middle];
-      if (level !== undefined && (level.price - price) * this.#sign < 0) low = middle + 1;
+      const block = this.#blocks[middle] as PriceLevel[];
+      const best = block[block.length - 1] as PriceLevel;
+      if ((best.price - price) * this.#sign < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Index of the first level of `block` that is not worse than `price`. */
+  #rank(block: readonly PriceLevel[], price: number): number {
+    let low = 0;
+    let high = block.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const level = block[middle] as PriceLevel;
+      if ((level.price - price) * this.#sign < 0) low = middle + 1;
       else high = middle;
     }
     return low;

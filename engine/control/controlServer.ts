@@ -199,10 +199,10 @@ export class ControlServer {
 
 const journalLine = ({ epoch, seq, command }: JournalRecord): string => {
   const line = { epoch, seq, type: command.kind };
-  if (command.kind !== "order") {
-    return `${JSON.stringify(command.kind === "cancel" ? { ...line, clientId: command.clientId } : line)}\n`;
-  }
-  return `${JSON.stringify({ ...line, clientId: command.clientId, orderId: `${epoch}-${seq}` })}\n`;
+  if (command.kind === "epochStart") return `${JSON.stringify(line)}\n`;
+  const order = command.kind === "cancel" ? {} : { orderId: `${epoch}-${seq}` };
+  const account = command.account === "" ? {} : { account: command.account };
+  return `${JSON.stringify({ ...line, ...account, clientId: command.clientId, ...order })}\n`;
 };
 
 const parseJson = (text: string): unknown => {

@@ -1,42 +1,30 @@
-import { type Fill, OrderBook } from "../book/orderBook.ts";
-import type { CancelOrder, EpochStart, JournalRecord, PlaceOrder, Position } from "../journal/record.ts";
+import { Effect } from "../book/effect.ts";
+import { refuse } from "../book/ending.ts";
+import { Order } from "../book/order.ts";
+import { OrderBook } from "../book/orderBook.ts";
+import type { OrderTerms, Reason } from "../book/terms.ts";
+import type { CancelOrder, EpochStart, JournalRecord, PlaceOrder, Position, ReplaceOrder } from "../journal/record.ts";
+import { ClientIdTable } from "./clientIdTable.ts";
+import { faultOf } from "./commandFaults.ts";
 import { Digest } from "./digest.ts";
+import { digestEffect } from "./effectDigest.ts";
 import { HashHistory } from "./hashHistory.ts";
-import { convertIncrements, sameIncrements, type TradingRules, tradingRules } from "./tradingRules.ts";
+import { reexpress } from "./reexpress.ts";
+import { noTerms, replacementFor } from "./replacement.ts";
+import { isSameRequest } from "./sameRequest.ts";
+import { sameRules, type TradingRules, tradingRules } from "./tradingRules.ts";
 
-export type OrderStatus = "resting" | "partiallyFilled" | "filled" | "cancelled" | "rejected";
-
-/** What became of an order when it was applied. It never changes, so that it can be answered again. */
-export interface OrderResult {
-  readonly position: Position;
-  readonly order: PlaceOrder;
-  /** Ticks and lots of `order`, `filled` and `fills` are of these rules. */
-  readonly rules: TradingRules;
-  readonly status: OrderStatus;
-  readonly filled: number;
-  readonly fills: readonly Fill[];
-}
-
-/** What a cancellation found. `rules` are those of its own time. */
-export interface CancelResult {
-  readonly position: Position;
-  readonly order: OrderResult;
-  readonly rules: TradingRules;
-  readonly filled: number;
-}
-
-/** The effect of one record. */
-export type Applied =
+/** What became of one record. `effect` is all that it changed; the rest is what its sender is answered from. */
+export type Applied = { readonly effect: Effect } & (
   | { readonly kind: "epochStart" }
-  | { readonly kind: "order"; readonly result: OrderResult; readonly duplicate: boolean }
-  | { readonly kind: "cancelled"; readonly result: CancelResult }
-  /** A cancellation that came too late, or of an order that never was. */
-  | { readonly kind: "nothingToCancel"; readonly order: OrderResult | null };
-
-interface Account {
-  readonly result: OrderResult;
-  cancelled: CancelResult | null;
-}
+  /** A new order or replacement; a `duplicate` was applied before, and its first answer stands. */
+  | { readonly kind: "order"; readonly order: Order; readonly duplicate: boolean }
+  /** The client id belongs to another order. */
+  | { readonly kind: "clientIdReused"; readonly order: Order }
+  | { readonly kind: "cancelled"; readonly order: Order; readonly duplicate: boolean }
+  /** A cancellation that came too late, or of an order that is not known. */
+  | { readonly kind: "nothingToCancel"; readonly order: Order | null }
+);
 
 /**
  * The replicated state machine: the book and the table of client ids. Applying the same records
@@ -45,8 +33,9 @@ interface Account {
 export class Exchange {
   #book = new OrderBook();
   #rules: TradingRules | null = null;
-  #appliedSeq = 0;
-  readonly #accounts = new Map<string, Account>();
+  #clientIdWindow = 0;
+  #applied: Position = { epoch: 0, seq: 0 };
+  readonly #table = new ClientIdTable();
   readonly #digest = new Digest();
   readonly #hashes = new HashHistory();
 
@@ -60,117 +49,139 @@ export class Exchange {
   }
 
   get appliedSeq(): number {
-    return this.#appliedSeq;
+    return this.#applied.seq;
   }
 
   get lastHash(): { seq: number; hash: string } {
-    return { seq: this.#appliedSeq, hash: this.#digest.toString() };
+    return { seq: this.#applied.seq, hash: this.#digest.toString() };
+  }
+
+  /** Orders that are found by client id: the open ones and the latest final ones. */
+  get knownOrders(): number {
+    return this.#table.size;
   }
 
   /** Hash right after record `seq` was applied; null when that is not reached or too long ago. */
   hashAt(seq: number): string | null {
-    return seq === this.#appliedSeq ? this.#digest.toString() : this.#hashes.at(seq);
+    return seq === this.appliedSeq ? this.#digest.toString() : this.#hashes.at(seq);
   }
 
-  resultOf(clientId: string): OrderResult | undefined {
-    return this.#accounts.get(clientId)?.result;
-  }
-
-  cancellationOf(clientId: string): CancelResult | undefined {
-    return this.#accounts.get(clientId)?.cancelled ?? undefined;
+  /** The order with this client id: its first answer and where it stands now. Undefined when there is none, or none any more. */
+  orderOf(clientId: string, account = ""): Order | undefined {
+    return this.#table.find(account, clientId);
   }
 
   /** Whether a cancellation of this order would still take something out of the book. */
-  isOpen(clientId: string): boolean {
-    const account = this.#accounts.get(clientId);
-    return account !== undefined && this.#book.get(account.result.position.seq) !== undefined;
+  isOpen(clientId: string, account = ""): boolean {
+    return this.orderOf(clientId, account)?.isOpen ?? false;
   }
 
   /** Applies the next record. Throws when it is not the next one, or when the state machine itself is at fault. */
   apply(record: JournalRecord): Applied {
-    if (record.seq !== this.#appliedSeq + 1) {
-      throw new Error(`record ${record.seq} was to be applied after record ${this.#appliedSeq}`);
+    if (record.seq !== this.appliedSeq + 1) {
+      throw new Error(`record ${record.seq} was to be applied after record ${this.appliedSeq}`);
     }
-    const applied = this.#dispatch(record);
-    this.#appliedSeq = record.seq;
+    const position = { epoch: record.epoch, seq: record.seq };
+    const applied = this.#dispatch(record, position);
+    for (const order of applied.effect.ended) this.#table.finish(order, position);
+    this.#applied = position;
+    this.#table.forgetBefore(record.seq - this.#clientIdWindow);
     this.#digest.number(record.seq);
     this.#digest.number(record.epoch);
+    digestEffect(applied.effect, this.#digest);
     this.#hashes.add(record.seq, this.#digest);
     return applied;
   }
 
-  #dispatch(record: JournalRecord): Applied {
-    const position = { epoch: record.epoch, seq: record.seq };
-    switch (record.command.kind) {
+  #dispatch({ command }: JournalRecord, position: Position): Applied {
+    switch (command.kind) {
       case "epochStart":
-        this.#startEpoch(record.command, position);
-        return { kind: "epochStart" };
+        return this.#startEpoch(command);
       case "order":
-        return this.#placeOrder(record.command, position);
+      case "replace":
+        return this.#newOrder(command, position);
       case "cancel":
-        return this.#cancelOrder(record.command, position);
+        return this.#cancelOrder(command);
     }
   }
 
-  #startEpoch(start: EpochStart, position: Position): void {
+  #startEpoch(start: EpochStart): Applied {
+    const effect = new Effect();
     const rules = tradingRules(start.tradingPair, start.tickSize, start.lotSize);
+    const { tradingPair, tickSize, lotSize } = rules;
+    this.#digest.text(`${tradingPair} ${tickSize} ${lotSize} ${start.clientIdWindow}`);
+    this.#clientIdWindow = start.clientIdWindow;
     const previous = this.#rules;
+    if (previous !== null && sameRules(previous, rules)) return { kind: "epochStart", effect };
     this.#rules = rules;
-    this.#digest.text(`${rules.tradingPair} ${rules.tickSize} ${rules.lotSize}`);
-    if (previous !== null && !sameIncrements(previous, rules)) this.#reexpress(previous, rules, position);
+    if (previous !== null) this.#book = reexpress(this.#book, previous, rules, effect);
+    return { kind: "epochStart", effect };
   }
 
-  /** Carries the book over to other increments. An order that is not whole in them is cancelled. */
-  #reexpress(from: TradingRules, to: TradingRules, position: Position): void {
-    const old = this.#book;
-    this.#book = new OrderBook();
-    const byId = new Map([...this.#accounts.values()].map((account) => [account.result.position.seq, account]));
-    for (const order of old.orders()) {
-      const price = convertIncrements(order.price, from.tick, to.tick);
-      const quantity = convertIncrements(order.quantity, from.lot, to.lot);
-      const remaining = convertIncrements(order.remaining, from.lot, to.lot);
-      if (price !== null && quantity !== null && remaining !== null) {
-        this.#book.restore({ id: order.id, side: order.side, price, quantity, remaining });
-        continue;
-      }
-      const account = byId.get(order.id);
-      if (account === undefined)
-        throw new Error(`order ${order.id} is in the book, but not in the table of client ids`);
-      const filled = order.quantity - order.remaining;
-      account.cancelled = { position, order: account.result, rules: from, filled };
-      this.#digest.number(order.id);
+  #newOrder(request: PlaceOrder | ReplaceOrder, position: Position): Applied {
+    this.#digest.text(request.account);
+    this.#digest.text(request.clientId);
+    const known = this.#table.find(request.account, request.clientId);
+    if (known !== undefined) return this.#again(known, request);
+    const effect = new Effect();
+    const fault = faultOf(request) ?? this.#expiry(request, position);
+    if (fault !== null) {
+      const order = this.#create(position, request, request.kind === "order" ? request : noTerms);
+      refuse(order, fault, effect);
+      return { kind: "order", order, duplicate: false, effect };
     }
+    const order =
+      request.kind === "order" ? this.#place(request, position, effect) : this.#replace(request, position, effect);
+    return { kind: "order", order, duplicate: false, effect };
   }
 
-  #placeOrder(order: PlaceOrder, position: Position): Applied {
-    const known = this.#accounts.get(order.clientId);
-    if (known !== undefined) return { kind: "order", result: known.result, duplicate: true };
-    const limit = order.type === "limit" ? order.price : null;
-    const placement = this.#book.place({ id: position.seq, side: order.side, limit, quantity: order.quantity });
-    const filled = placement.rejected ? 0 : order.quantity - placement.remaining;
-    const status = placement.rejected ? "rejected" : statusOf(order, filled);
-    const result = { position, order, rules: this.#currentRules(), status, filled, fills: placement.fills };
-    this.#accounts.set(order.clientId, { result, cancelled: null });
-    this.#digest.text(order.clientId);
-    this.#digest.text(status);
-    for (const fill of placement.fills) {
-      this.#digest.number(fill.maker);
-      this.#digest.number(fill.price);
-      this.#digest.number(fill.quantity);
+  #again(known: Order, request: PlaceOrder | ReplaceOrder): Applied {
+    const effect = new Effect();
+    if (!isSameRequest(known, request, this.#currentRules())) return { kind: "clientIdReused", order: known, effect };
+    return { kind: "order", order: known, duplicate: true, effect };
+  }
+
+  /** An order of this client id may have been applied, become final and been forgotten since it was sent first. */
+  #expiry({ after }: PlaceOrder | ReplaceOrder, { seq }: Position): Reason | null {
+    return after > 0 && seq - after > this.#clientIdWindow ? "CLIENT_ID_EXPIRED" : null;
+  }
+
+  #place(request: PlaceOrder, position: Position, effect: Effect): Order {
+    const order = this.#create(position, request, request);
+    this.#table.add(order);
+    this.#book.place(order, effect);
+    return order;
+  }
+
+  #replace(request: ReplaceOrder, position: Position, effect: Effect): Order {
+    const target = this.#table.find(request.account, request.target);
+    const replacement = replacementFor(target, request);
+    const order = this.#create(position, request, replacement.terms);
+    this.#table.add(order);
+    if (replacement.kind === "refused") {
+      refuse(order, replacement.reason, effect);
+      return order;
     }
-    return { kind: "order", result, duplicate: false };
+    order.filled = replacement.target.filled;
+    order.remaining = replacement.remaining;
+    this.#book.replace(replacement.target, order, effect);
+    return order;
   }
 
-  #cancelOrder(cancel: CancelOrder, position: Position): Applied {
-    const account = this.#accounts.get(cancel.clientId);
-    if (account === undefined) return { kind: "nothingToCancel", order: null };
-    const order = this.#book.cancel(account.result.position.seq);
-    if (order === undefined) return alreadyGone(account);
-    const filled = order.quantity - order.remaining;
-    account.cancelled = { position, order: account.result, rules: this.#currentRules(), filled };
-    this.#digest.number(order.id);
-    this.#digest.number(order.remaining);
-    return { kind: "cancelled", result: account.cancelled };
+  #cancelOrder({ account, clientId }: CancelOrder): Applied {
+    const effect = new Effect();
+    const order = this.#table.find(account, clientId);
+    if (order === undefined) return { kind: "nothingToCancel", order: null, effect };
+    if (order.isOpen) {
+      this.#book.cancel(order, "REQUESTED", effect);
+      return { kind: "cancelled", order, duplicate: false, effect };
+    }
+    if (order.reason === "REQUESTED") return { kind: "cancelled", order, duplicate: true, effect };
+    return { kind: "nothingToCancel", order, effect };
+  }
+
+  #create(position: Position, request: PlaceOrder | ReplaceOrder, terms: OrderTerms): Order {
+    return new Order(position, this.#table.account(request.account), request, terms, this.#currentRules());
   }
 
   #currentRules(): TradingRules {
@@ -178,23 +189,3 @@ export class Exchange {
     return this.#rules;
   }
 }
-
-const alreadyGone = ({ result, cancelled }: Account): Applied =>
-  cancelled === null ? { kind: "nothingToCancel", order: result } : { kind: "cancelled", result: cancelled };
-
-const statusOf = (order: PlaceOrder, filled: number): OrderStatus => {
-  if (filled === order.quantity) return "filled";
-  if (order.type === "market") return "cancelled";
-  return filled > 0 ? "partiallyFilled" : "resting";
-};
-
-/** Whether `order`, in the increments of `rules`, asks for what `result` was given for. */
-export const isSameRequest = (result: OrderResult, order: PlaceOrder, rules: TradingRules): boolean => {
-  const original = result.order;
-  return (
-    original.side === order.side &&
-    original.type === order.type &&
-    convertIncrements(original.price, result.rules.tick, rules.tick) === order.price &&
-    convertIncrements(original.quantity, result.rules.lot, rules.lot) === order.quantity
-  );
-};

@@ -61,13 +61,12 @@ export const fromIncrements = (count: number, size: Increment): string => {
 
 /** Expresses `count` of the increment `from` in the increment `to`; null when it is not whole there. */
 export const convertIncrements = (count: number, from: Increment, to: Increment): number | null => {
-  if (count === 0) return 0;
+  if (count === 0 || from === to) return count;
   return wholeNumber(BigInt(count) * from.units * tenTo(to.decimals), to.units * tenTo(from.decimals));
 };
 
-/** True when both measure prices and quantities in the same increments. */
-export const sameIncrements = (a: TradingRules, b: TradingRules): boolean =>
-  a.tickSize === b.tickSize && a.lotSize === b.lotSize;
+export const sameRules = (a: TradingRules, b: TradingRules): boolean =>
+  a.tradingPair === b.tradingPair && a.tickSize === b.tickSize && a.lotSize === b.lotSize;
 
 const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent);
 

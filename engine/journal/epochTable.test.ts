@@ -78,7 +78,7 @@ describe("an epoch table", () => {
   });
 
   it("grows by epoch starts only", () => {
-    assert.deepEqual(epochEntryOf(epochStart(3, 8, "te-2")), { epoch: 3, startSeq: 8, instance: "te-2" });
+    assert.deepEqual(epochEntryOf(epochStart(3, 8, { instance: "te-2" })), { epoch: 3, startSeq: 8, instance: "te-2" });
     assert.equal(epochEntryOf(record(3, 9, limitOrder("one"))), null);
   });
 });

@@ -232,7 +232,7 @@ describe("cutting a tail", () => {
       assert.equal(name, "0001-epoch-1-records-10-30.cut");
       assert.ok((await readFile(cut?.path ?? "")).includes("order-1-30"));
 
-      journal.append(batch(epochStart(2, 10, "te-1"), ...orders(2, 11, 12)));
+      journal.append(batch(epochStart(2, 10, { instance: "te-1" }), ...orders(2, 11, 12)));
       await journal.close();
       const again = await openAt(dataDir, segmentBytes);
       assert.deepEqual(
@@ -247,7 +247,7 @@ describe("cutting a tail", () => {
   it("forgets the epochs that began in the tail", async (test) => {
     const { journal } = await openAt(await temporaryDirectory(test));
     journal.append(batch(epochStart(1, 1), ...orders(1, 2, 5)));
-    journal.append(batch(epochStart(3, 6, "te-2"), ...orders(3, 7, 8)));
+    journal.append(batch(epochStart(3, 6, { instance: "te-2" }), ...orders(3, 7, 8)));
     await journal.cutAfter(5);
     assert.deepEqual(
       journal.epochTable.entries.map(({ epoch }) => epoch),

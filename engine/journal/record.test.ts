@@ -3,7 +3,9 @@ import { describe, it } from "node:test";
 
 import fc from "fast-check";
 
+import { orderTypes, selfTradePreventions, sides, timesInForce } from "../book/terms.ts";
 import { epochStart, limitOrder, record } from "../testing/records.ts";
+import { UnknownRecordKind } from "./commandCodec.ts";
 import {
   comparePositions,
   encodeRecord,
@@ -14,7 +16,6 @@ import {
   type JournalRecord,
   maxEntryBytes,
   readEntry,
-  UnknownRecordKind,
 } from "./record.ts";
 
 const encoded = (each: JournalRecord): Buffer => {
@@ -28,6 +29,7 @@ const clientId = fc.string({
   maxLength: 64,
   unit: fc.constantFrom("a", "Z", "0", "9", ".", "_", ":", "-"),
 });
+const account = fc.oneof(fc.constant(""), clientId);
 const plain = { noNullPrototype: true } as const;
 const anyRecord: fc.Arbitrary<JournalRecord> = fc.record(
   {
@@ -38,15 +40,34 @@ const anyRecord: fc.Arbitrary<JournalRecord> = fc.record(
       fc.record(
         {
           kind: fc.constant("order" as const),
+          account,
           clientId,
-          side: fc.constantFrom("buy" as const, "sell" as const),
-          type: fc.constantFrom("limit" as const, "market" as const),
+          side: fc.constantFrom(...sides),
+          type: fc.constantFrom(...orderTypes),
           price: integer,
+          stopPrice: integer,
           quantity: integer,
+          timeInForce: fc.constantFrom(...timesInForce),
+          postOnly: fc.boolean(),
+          selfTrade: fc.constantFrom(...selfTradePreventions),
+          after: integer,
         },
         plain,
       ),
-      fc.record({ kind: fc.constant("cancel" as const), clientId }, plain),
+      fc.record(
+        {
+          kind: fc.constant("replace" as const),
+          account,
+          clientId,
+          target: clientId,
+          price: integer,
+          stopPrice: integer,
+          quantity: integer,
+          after: integer,
+        },
+        plain,
+      ),
+      fc.record({ kind: fc.constant("cancel" as const), account, clientId }, plain),
       fc.record(
         {
           kind: fc.constant("epochStart" as const),
@@ -55,6 +76,7 @@ const anyRecord: fc.Arbitrary<JournalRecord> = fc.record(
           tradingPair: fc.string({ maxLength: 20 }),
           tickSize: fc.constant("0.01"),
           lotSize: fc.constant("1"),
+          clientIdWindow: integer,
         },
         plain,
       ),
@@ -66,6 +88,18 @@ const anyRecord: fc.Arbitrary<JournalRecord> = fc.record(
 describe("record encoding", () => {
   it("gives back every record as it was", () => {
     fc.assert(fc.property(anyRecord, (each) => assert.deepEqual(readEntry(encoded(each), 0), each)));
+  });
+
+  it("refuses what would be read back as something else", () => {
+    const bytes = Buffer.alloc(maxEntryBytes);
+    const refuses = (terms: Parameters<typeof limitOrder>[1]) =>
+      assert.throws(() => encodeRecord(record(1, 2, limitOrder("one", terms)), bytes, 0), RangeError);
+    for (const number of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53]) {
+      refuses({ price: number });
+      refuses({ quantity: number });
+    }
+    refuses({ account: "\u00fc" });
+    refuses({ clientId: "x".repeat(256) });
   });
 
   it("gives the entry's length, so that the next one is found", () => {

@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 
-import type { Side } from "../book/orderBook.ts";
+import type { OrderTerms } from "../book/terms.ts";
+import { entryKinds, readCommand, readInteger, writeCommand, writeInteger } from "./commandCodec.ts";
 
 /** A point in the history: `seq` is gap-free from 1, `epoch` never decreases with it. */
 export interface Position {
@@ -21,25 +22,44 @@ export interface EpochStart {
   readonly tradingPair: string;
   readonly tickSize: string;
   readonly lotSize: string;
+  /** A client id is forgotten this many records after its order became final. */
+  readonly clientIdWindow: number;
 }
 
-export interface PlaceOrder {
-  readonly kind: "order";
+/** Who asks, and by which id an answer is found again. */
+export interface Request {
+  /** Whose order it is; "" for nobody's. Client ids are unique within an account. */
+  readonly account: string;
   readonly clientId: string;
-  readonly side: Side;
-  readonly type: "limit" | "market";
-  /** Ticks; 0 for a market order. */
+}
+
+/** A request that brings a new client id. */
+export interface NewOrderRequest extends Request {
+  /** Last sequence number that the client had seen when it sent this for the first time; 0 when it did not say. */
+  readonly after: number;
+}
+
+export interface PlaceOrder extends NewOrderRequest, OrderTerms {
+  readonly kind: "order";
+}
+
+/** Takes what is open of an order out. */
+export interface CancelOrder extends Request {
+  readonly kind: "cancel";
+}
+
+/** Puts an order with the new `clientId` in the place of `target`. What is 0 stays as it is. */
+export interface ReplaceOrder extends NewOrderRequest {
+  readonly kind: "replace";
+  /** Client id of an open order of the same account. */
+  readonly target: string;
   readonly price: number;
-  /** Lots. */
+  readonly stopPrice: number;
+  /** Of the whole order: what `target` has traded already counts towards it. */
   readonly quantity: number;
 }
 
-export interface CancelOrder {
-  readonly kind: "cancel";
-  readonly clientId: string;
-}
-
-export type Command = EpochStart | PlaceOrder | CancelOrder;
+export type Command = EpochStart | PlaceOrder | CancelOrder | ReplaceOrder;
 
 export interface JournalRecord {
   readonly epoch: number;
@@ -62,40 +82,10 @@ export const headerBytes = 32;
 /** Longest entry that a reader believes; anything longer is damage. */
 export const maxEntryBytes = 4096;
 
-/** Kinds are part of the format: a number is never given to another kind. */
-export const entryKinds = { syncMark: 0, epochStart: 1, order: 2, cancel: 3 } as const;
-
-const bit32 = 0x1_0000_0000;
-
-const writeInteger = (bytes: Buffer, value: number, offset: number): void => {
-  bytes.writeUInt32LE(value >>> 0, offset);
-  bytes.writeUInt32LE(Math.floor(value / bit32), offset + 4);
-};
-
-const readInteger = (bytes: Buffer, offset: number): number =>
-  bytes.readUInt32LE(offset + 4) * bit32 + bytes.readUInt32LE(offset);
-
 /** Appends an entry at `offset` and answers its length; `bytes` must have {@link maxEntryBytes} left. */
 export const encodeRecord = (record: JournalRecord, bytes: Buffer, offset: number): number => {
-  const { command } = record;
-  const payload = offset + headerBytes;
-  switch (command.kind) {
-    case "order": {
-      bytes.writeUInt8(command.side === "buy" ? 0 : 1, payload);
-      bytes.writeUInt8(command.type === "limit" ? 0 : 1, payload + 1);
-      writeInteger(bytes, command.price, payload + 2);
-      writeInteger(bytes, command.quantity, payload + 10);
-      const idBytes = bytes.write(command.clientId, payload + 18, "latin1");
-      return seal(record, entryKinds.order, 18 + idBytes, bytes, offset);
-    }
-    case "cancel":
-      return seal(record, entryKinds.cancel, bytes.write(command.clientId, payload, "latin1"), bytes, offset);
-    case "epochStart": {
-      const { previous, instance, tradingPair, tickSize, lotSize } = command;
-      const body = JSON.stringify({ previous, instance, tradingPair, tickSize, lotSize });
-      return seal(record, entryKinds.epochStart, bytes.write(body, payload, "utf8"), bytes, offset);
-    }
-  }
+  const end = writeCommand(record.command, bytes, offset + headerBytes);
+  return seal(record, entryKinds[record.command.kind], end, bytes, offset);
 };
 
 const syncMagic = Buffer.from([0xff, 0xf5, 0x59, 0x4e, 0x43, 0xf5, 0xff, 0x00]);
@@ -107,7 +97,7 @@ const syncMagic = Buffer.from([0xff, 0xf5, 0x59, 0x4e, 0x43, 0xf5, 0xff, 0x00]);
 export const encodeSyncMark = (after: Position): Buffer => {
   const bytes = Buffer.alloc(headerBytes + syncMagic.length);
   syncMagic.copy(bytes, headerBytes);
-  seal({ ...after, committed: 0 }, entryKinds.syncMark, syncMagic.length, bytes, 0);
+  seal({ ...after, committed: 0 }, entryKinds.syncMark, bytes.length, bytes, 0);
   return bytes;
 };
 
@@ -123,11 +113,11 @@ export const holdsSyncMark = (bytes: Buffer, from: number): boolean => {
 const seal = (
   at: { readonly epoch: number; readonly seq: number; readonly committed: number },
   kind: number,
-  payloadBytes: number,
+  end: number,
   bytes: Buffer,
   offset: number,
 ): number => {
-  const length = headerBytes + payloadBytes;
+  const length = end - offset;
   bytes.writeUInt32LE(length, offset);
   bytes.writeUInt32LE(kind, offset + 8);
   bytes.writeUInt32LE(at.epoch, offset + 12);
@@ -145,7 +135,7 @@ export const readEntry = (bytes: Buffer, offset: number): JournalRecord | "syncM
   if (crc32(bytes.subarray(offset + 8, offset + length)) !== bytes.readUInt32LE(offset + 4)) return "damaged";
   const kind = bytes.readUInt8(offset + 8);
   if (kind === entryKinds.syncMark) return "syncMark";
-  const command = decodeCommand(kind, bytes, offset + headerBytes, offset + length);
+  const command = readCommand(kind, bytes, offset + headerBytes, offset + length);
   return {
     epoch: bytes.readUInt32LE(offset + 12),
     seq: readInteger(bytes, offset + 16),
@@ -156,34 +146,3 @@ export const readEntry = (bytes: Buffer, offset: number): JournalRecord | "syncM
 
 /** Length of the intact entry at `offset`. */
 export const entryLength = (bytes: Buffer, offset: number): number => bytes.readUInt32LE(offset);
-
-/** A record kind of a later release: its effect is unknown here, so that going on would diverge. */
-export class UnknownRecordKind extends Error {
-  constructor(kind: number) {
-    super(`record kind ${kind} is unknown to this release; run the release that wrote it, or a later one`);
-    this.name = "UnknownRecordKind";
-  }
-}
-
-const decodeCommand = (kind: number, bytes: Buffer, start: number, end: number): Command => {
-  switch (kind) {
-    case entryKinds.order:
-      return {
-        kind: "order",
-        side: bytes.readUInt8(start) === 0 ? "buy" : "sell",
-        type: bytes.readUInt8(start + 1) === 0 ? "limit" : "market",
-        price: readInteger(bytes, start + 2),
-        quantity: readInteger(bytes, start + 10),
-        clientId: bytes.toString("latin1", start + 18, end),
-      };
-    case entryKinds.cancel:
-      return { kind: "cancel", clientId: bytes.toString("latin1", start, end) };
-    case entryKinds.epochStart:
-      return { kind: "epochStart", ...decodeEpochStart(bytes.toString("utf8", start, end)) };
-    default:
-      throw new UnknownRecordKind(kind);
-  }
-};
-
-// The checksum was right, so this is what an engine wrote: its shape needs no second check.
-const decodeEpochStart = (json: string): Omit<EpochStart, "kind"> => JSON.parse(json) as Omit<EpochStart, "kind">;

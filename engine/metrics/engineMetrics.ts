@@ -18,9 +18,9 @@ export class EngineMetrics {
 
   applied(record: JournalRecord, effect: Applied, seconds: number): void {
     this.#match.observe(seconds);
+    this.#trades += effect.effect.trades.length;
     if (effect.kind !== "order" || record.command.kind !== "order") return;
-    this.#orders.add({ type: record.command.type, result: effect.result.status });
-    this.#trades += effect.result.fills.length;
+    this.#orders.add({ type: record.command.type, result: effect.order.answer.status });
   }
 
   synced(seconds: number): void {

@@ -1,5 +1,7 @@
-import type { DepthLevel } from "../book/orderBook.ts";
-import type { CancelResult, Exchange, OrderResult } from "../exchange/exchange.ts";
+import { answeredTrades, type Order } from "../book/order.ts";
+import type { DepthLevel } from "../book/priceLevel.ts";
+import type { Reason } from "../book/terms.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { fromIncrements, type TradingRules } from "../exchange/tradingRules.ts";
 import type { OrderOutcome } from "../replica/orderDesk.ts";
 import type { Standing } from "../replica/replica.ts";
@@ -24,9 +26,11 @@ export type Problem = { readonly status: number; readonly code: ProblemCode; rea
 export const answerOf = (outcome: OrderOutcome): HttpAnswer => {
   switch (outcome.kind) {
     case "placed":
-      return { status: 200, body: orderBody(outcome.result, outcome.duplicate) };
+      return { status: 200, body: orderBody(outcome.order, outcome.duplicate) };
+    case "found":
+      return { status: 200, body: { ...orderBody(outcome.order, true), now: nowOf(outcome.order) } };
     case "cancelled":
-      return { status: 200, body: cancelBody(outcome.result, outcome.duplicate) };
+      return { status: 200, body: cancelBody(outcome.order, outcome.duplicate) };
     default: {
       const { status, code, detail } = problemOf(outcome);
       return problem(status, code, detail);
@@ -35,14 +39,14 @@ export const answerOf = (outcome: OrderOutcome): HttpAnswer => {
 };
 
 /** The same for every way in: a stable code, its HTTP status, and words for people. */
-export const problemOf = (outcome: Exclude<OrderOutcome, { kind: "placed" | "cancelled" }>): Problem => {
+export const problemOf = (outcome: Exclude<OrderOutcome, { kind: "placed" | "found" | "cancelled" }>): Problem => {
   switch (outcome.kind) {
     case "clientIdReused":
       return refuse(409, "CLIENT_ID_REUSED", "this clientId was used for another order; choose a new one");
     case "notFound":
       return refuse(404, "NOT_FOUND", "no order has this clientId");
     case "final":
-      return refuse(409, "ORDER_FINAL", `the order is ${outcome.result.status}; nothing of it is left in the book`);
+      return refuse(409, "ORDER_FINAL", `the order is ${outcome.order.status}; nothing of it is left in the book`);
     case "cannotCommit":
       return refuse(503, "CANNOT_COMMIT", `${outcome.why}; nothing was done, send it again`);
     case "cancelOnly":
@@ -85,30 +89,43 @@ export const bookBody = (exchange: Exchange, rules: TradingRules, depth: number)
   };
 };
 
-const orderBody = (result: OrderResult, duplicate: boolean) => ({
-  epoch: result.position.epoch,
-  seq: result.position.seq,
-  orderId: orderIdOf(result),
-  clientId: result.order.clientId,
-  status: result.status,
-  filledQuantity: fromIncrements(result.filled, result.rules.lot),
-  trades: result.fills.map((fill, index) => ({
-    tradeId: `${result.position.seq}-${index + 1}`,
-    price: fromIncrements(fill.price, result.rules.tick),
-    quantity: fromIncrements(fill.quantity, result.rules.lot),
+const orderBody = (order: Order, duplicate: boolean) => ({
+  ...identityOf(order),
+  status: order.answer.status,
+  ...reasonOf(order.answer),
+  filledQuantity: fromIncrements(order.answer.filled, order.rules.lot),
+  trades: answeredTrades(order).map(({ price, quantity }, index) => ({
+    tradeId: `${order.seq}-${index + 1}`,
+    price: fromIncrements(price, order.rules.tick),
+    quantity: fromIncrements(quantity, order.rules.lot),
   })),
   duplicate,
 });
 
-const cancelBody = (result: CancelResult, duplicate: boolean) => ({
-  epoch: result.position.epoch,
-  seq: result.position.seq,
-  orderId: orderIdOf(result.order),
-  clientId: result.order.order.clientId,
+/** Where the order stands after the last applied record; what is said beside it is its first answer. */
+const nowOf = (order: Order) => ({
+  status: order.status,
+  ...reasonOf(order),
+  filledQuantity: fromIncrements(order.filled, order.rules.lot),
+  remainingQuantity: fromIncrements(order.remaining, order.rules.lot),
+});
+
+const cancelBody = (order: Order, duplicate: boolean) => ({
+  ...identityOf(order),
+  epoch: order.finalEpoch,
+  seq: order.finalSeq,
   status: "cancelled",
-  filledQuantity: fromIncrements(result.filled, result.rules.lot),
+  filledQuantity: fromIncrements(order.filled, order.rules.lot),
   trades: [],
   duplicate,
 });
 
-const orderIdOf = ({ position }: OrderResult): string => `${position.epoch}-${position.seq}`;
+const identityOf = ({ epoch, seq, clientId, request }: Order) => ({
+  epoch,
+  seq,
+  orderId: `${epoch}-${seq}`,
+  clientId,
+  ...(request.account === "" ? {} : { account: request.account }),
+});
+
+const reasonOf = ({ reason }: { readonly reason: Reason | null }) => (reason === null ? {} : { reason });

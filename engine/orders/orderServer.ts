@@ -11,7 +11,7 @@ import { type Log, messageOf } from "../process/log.ts";
 import { ask, type OrderDesk, type Question } from "../replica/orderDesk.ts";
 import type { Replica } from "../replica/replica.ts";
 import { answerOf, bookBody, type HttpAnswer, leaderOf, notPrimary, problem } from "./answers.ts";
-import { InvalidOrder, parseClientId, parseOrder } from "./parseOrder.ts";
+import { InvalidOrder, parseAccount, parseClientId, parseOrder, parseReplace } from "./parseOrder.ts";
 import { StreamServer } from "./stream/streamServer.ts";
 
 export interface OrderServerOptions {
@@ -91,19 +91,29 @@ export class OrderServer {
   async #route(request: IncomingMessage): Promise<Routed> {
     const url = new URL(request.url ?? "/", "http://engine");
     const method = request.method ?? "";
+    const { rules } = this.#options;
     if (url.pathname === "/v1/book" && method === "GET") return this.#book(url.searchParams);
     if (url.pathname === "/v1/orders" && method === "POST") {
       const text = await readBody(request, mostBodyBytes);
-      const { rules } = this.#options;
       const order = parseOrder(text, rules);
       return this.#atDesk((desk, question) => desk.place(order, rules, question));
     }
     const id = /^\/v1\/orders\/([^/]+)$/.exec(url.pathname)?.[1];
-    if (id === undefined || (method !== "GET" && method !== "DELETE")) {
-      throw new NoSuchRoute(`there is no ${method} ${url.pathname}`);
-    }
+    if (id === undefined) throw new NoSuchRoute(`there is no ${method} ${url.pathname}`);
     const clientId = parseClientId(decodeURIComponent(id));
-    return this.#atDesk((desk, question) => desk[method === "GET" ? "find" : "cancel"](clientId, question));
+    const account = parseAccount(url.searchParams.get("account"));
+    switch (method) {
+      case "GET":
+        return this.#atDesk((desk, question) => desk.find({ account, clientId }, question));
+      case "DELETE":
+        return this.#atDesk((desk, question) => desk.cancel({ kind: "cancel", account, clientId }, question));
+      case "PUT": {
+        const replacement = parseReplace(await readBody(request, mostBodyBytes), clientId, rules);
+        return this.#atDesk((desk, question) => desk.place(replacement, rules, question));
+      }
+      default:
+        throw new NoSuchRoute(`there is no ${method} ${url.pathname}`);
+    }
   }
 
   async #atDesk(put: (desk: OrderDesk, question: Question) => void): Promise<Routed> {

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { type EngineClient, type HttpResult, written } from "../testing/engineClient.ts";
 import { startAlone, startEngine, startTrio } from "../testing/testEngine.ts";
 import { testRules } from "../testing/testReplica.ts";
-import { InvalidOrder, parseOrder } from "./parseOrder.ts";
+import { InvalidOrder, parseOrder, parseReplace } from "./parseOrder.ts";
 
 const good = { clientId: "one", type: "limit", side: "buy", price: "100.00", quantity: "0.5" };
 
@@ -12,11 +12,17 @@ describe("an order's body", () => {
   it("is read in ticks and lots", () => {
     assert.deepEqual(parseOrder(JSON.stringify(good), testRules), {
       kind: "order",
+      account: "",
       clientId: "one",
       type: "limit",
       side: "buy",
       price: 10_000,
+      stopPrice: 0,
       quantity: 50_000,
+      timeInForce: "gtc",
+      postOnly: false,
+      selfTrade: "cancelNewest",
+      after: 0,
     });
   });
 
@@ -31,12 +37,24 @@ describe("an order's body", () => {
     ["an empty client id", { ...good, clientId: "" }, "BAD_CLIENT_ID"],
     ["a client id of 65 characters", { ...good, clientId: "x".repeat(65) }, "BAD_CLIENT_ID"],
     ["a client id that is no ASCII", { ...good, clientId: "\u00fc" }, "BAD_CLIENT_ID"],
-    ["an unknown type", { ...good, type: "stop" }, "BAD_TYPE"],
+    ["an unknown type", { ...good, type: "hold" }, "BAD_TYPE"],
     ["an unknown side", { ...good, side: "hold" }, "BAD_SIDE"],
     ["a price between ticks", { ...good, price: "100.001" }, "BAD_PRICE"],
     ["a price that is a number", { ...good, price: 100 }, "BAD_PRICE"],
     ["no price", { ...good, price: undefined }, "BAD_PRICE"],
     ["a market order with a price", { ...good, type: "market" }, "BAD_PRICE"],
+    ["a stop order without a stop price", { ...good, type: "stop", price: undefined }, "BAD_STOP_PRICE"],
+    ["a limit order with a stop price", { ...good, stopPrice: "1" }, "BAD_STOP_PRICE"],
+    ["an unknown time in force", { ...good, timeInForce: "day" }, "BAD_TIME_IN_FORCE"],
+    [
+      "a market order that is post-only",
+      { ...good, type: "market", price: undefined, postOnly: true },
+      "BAD_POST_ONLY",
+    ],
+    ["an unknown self-trade prevention", { ...good, selfTrade: "allow" }, "BAD_SELF_TRADE"],
+    ["an account of 65 characters", { ...good, account: "x".repeat(65) }, "BAD_ACCOUNT"],
+    ["a sequence number between others", { ...good, after: 1.5 }, "BAD_AFTER"],
+    ["another trading pair", { ...good, symbol: "ETH/USDT" }, "UNKNOWN_SYMBOL"],
     ["a quantity of nothing", { ...good, quantity: "0" }, "BAD_QUANTITY"],
     ["a negative quantity", { ...good, quantity: "-1" }, "BAD_QUANTITY"],
     ["a quantity between lots", { ...good, quantity: "0.000001" }, "BAD_QUANTITY"],
@@ -50,6 +68,38 @@ describe("an order's body", () => {
       );
     });
   }
+
+  it("names whatever else the order is to heed", () => {
+    const terms = {
+      type: "stopLimit",
+      stopPrice: "99",
+      timeInForce: "fok",
+      selfTrade: "cancelBoth",
+      account: "a",
+      after: 7,
+    };
+    const read = parseOrder(JSON.stringify({ ...good, ...terms, symbol: "BTC/USDT" }), testRules);
+    assert.deepEqual(read, { ...parseOrder(JSON.stringify(good), testRules), ...terms, stopPrice: 9_900 });
+  });
+
+  it("of a replacement names what is to change, and the order that it is for", () => {
+    assert.deepEqual(parseReplace(JSON.stringify({ clientId: "two", price: "99" }), "one", testRules), {
+      kind: "replace",
+      account: "",
+      clientId: "two",
+      target: "one",
+      price: 9_900,
+      stopPrice: 0,
+      quantity: 0,
+      after: 0,
+    });
+    assert.throws(() => parseReplace(JSON.stringify({ clientId: "two" }), "one", testRules), InvalidOrder);
+  });
+
+  it("has nothing that it did not name itself", () => {
+    const text = '{"__proto__":{"clientId":"one"},"type":"limit","side":"buy","price":"1","quantity":"1"}';
+    assert.throws(() => parseOrder(text, testRules), /clientId/);
+  });
 
   it("is refused when it is not JSON", () => {
     assert.throws(() => parseOrder("{", testRules), InvalidOrder);
@@ -92,9 +142,45 @@ describe("order entry", () => {
     const again = { status: 200, body: { ...first.body, duplicate: true } };
     assert.deepEqual(await engine.order(good), again);
     assert.deepEqual(await engine.order({ ...good, quantity: "0.50" }), again);
-    assert.deepEqual(await engine.find("one"), again);
+    const now = { status: "resting", filledQuantity: "0.00000", remainingQuantity: "0.50000" };
+    assert.deepEqual(await engine.find("one"), { status: 200, body: { ...again.body, now } });
     assert.deepEqual(codeOf(await engine.order({ ...good, quantity: "0.6" })), [409, "CLIENT_ID_REUSED"]);
     assert.deepEqual(codeOf(await engine.find("two")), [404, "NOT_FOUND"]);
+  });
+
+  it("tells the owner of a resting order what became of it", async (test) => {
+    const engine = await startAlone(test);
+    await engine.order(good);
+    await engine.order({ ...good, clientId: "ask", side: "sell", quantity: "0.2" });
+    const { status, now } = (await engine.find("one")).body;
+    assert.equal(status, "resting");
+    assert.deepEqual(now, { status: "partiallyFilled", filledQuantity: "0.20000", remainingQuantity: "0.30000" });
+  });
+
+  it("replaces an order by another, once", async (test) => {
+    const engine = await startAlone(test);
+    await engine.order(good);
+    const replace = () =>
+      fetch(`http://${written(engine.addresses.orders)}/v1/orders/one`, {
+        method: "PUT",
+        body: JSON.stringify({ clientId: "two", price: "99" }),
+      }).then((response) => response.json() as Promise<Record<string, unknown>>);
+    const first = await replace();
+    assert.deepEqual([first["status"], first["clientId"], first["seq"]], ["resting", "two", 3]);
+    assert.deepEqual(await replace(), { ...first, duplicate: true });
+    assert.deepEqual((await engine.find("one")).body["now"], {
+      status: "cancelled",
+      reason: "REPLACED",
+      filledQuantity: "0.00000",
+      remainingQuantity: "0.00000",
+    });
+  });
+
+  it("says why an order was refused", async (test) => {
+    const engine = await startAlone(test);
+    await engine.order(good);
+    const { body } = await engine.order({ ...good, clientId: "two", side: "sell", postOnly: true });
+    assert.deepEqual([body["status"], body["reason"]], ["rejected", "WOULD_CROSS"]);
   });
 
   it("cancels what is left, once", async (test) => {

@@ -21,6 +21,8 @@ export interface EngineConfig {
   readonly replicationAddress: ListenAddress;
   readonly token: string;
   readonly rules: TradingRules;
+  /** Records after which the client id of a final order is forgotten, in the epochs that this replica leads. */
+  readonly clientIdWindow: number;
   /** SHA-256 of the configuration file. */
   readonly configHash: string;
   readonly build: string;
@@ -60,6 +62,7 @@ export const readConfig = (env: Environment): EngineConfig => {
     replicationAddress: address(env, "TE_REPLICATION_ADDR", "0.0.0.0:7080"),
     token,
     rules: rulesFrom(configFile),
+    clientIdWindow: count(env, "TE_CLIENT_ID_WINDOW", 1_000_000),
     configHash: createHash("sha256").update(configFile).digest("hex"),
     build: env["TE_BUILD"] ?? sourceBuild(),
     limits: {

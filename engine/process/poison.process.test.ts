@@ -22,7 +22,7 @@ const poisonedJournal = async (root: string): Promise<void> => {
       throw error;
     },
   });
-  const poison = epochStart(2, 3, "te-0", "no number");
+  const poison = epochStart(2, 3, { tickSize: "no number" });
   const [bystander] = orders(2, 4, 4);
   assert.ok(bystander !== undefined);
   journal.append(batch(epochStart(1, 1), ...orders(1, 2, 2), poison, record(2, 4, bystander.command, 3)));

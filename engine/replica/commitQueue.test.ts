@@ -59,7 +59,7 @@ describe("the commit queue", () => {
     queue.dropTickets();
     queue.advance(2);
     assert.deepEqual(told, []);
-    assert.notEqual(exchange.resultOf("one"), undefined);
+    assert.notEqual(exchange.orderOf("one"), undefined);
   });
 
   it("forgets a tail that was cut", () => {

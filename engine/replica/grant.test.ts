@@ -86,7 +86,9 @@ describe("a primary whose orders no standby has to hold", () => {
     const { standing } = replica.replica;
     assert.ok("desk" in standing);
     const { desk } = standing;
-    const outcome = await ask(machine.clock(), (question) => desk.find("never placed", question));
+    const outcome = await ask(machine.clock(), (question) =>
+      desk.find({ account: "", clientId: "never placed" }, question),
+    );
     assert.equal(outcome.kind, "cannotCommit");
   });
 

@@ -1,24 +1,22 @@
-import {
-  type Applied,
-  type CancelResult,
-  type Exchange,
-  isSameRequest,
-  type OrderResult,
-} from "../exchange/exchange.ts";
+import type { Order } from "../book/order.ts";
+import type { Applied, Exchange } from "../exchange/exchange.ts";
+import { asksTheSame, isSameRequest } from "../exchange/sameRequest.ts";
 import type { TradingRules } from "../exchange/tradingRules.ts";
-import type { PlaceOrder } from "../journal/record.ts";
+import type { CancelOrder, PlaceOrder, ReplaceOrder, Request } from "../journal/record.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Ticket } from "./commitQueue.ts";
 import type { Gate, PrimaryTerm } from "./primaryTerm.ts";
 
 /** What a client is told. Nothing but `placed` and `cancelled` is an acknowledgement. */
 export type OrderOutcome =
-  | { readonly kind: "placed"; readonly result: OrderResult; readonly duplicate: boolean }
-  | { readonly kind: "cancelled"; readonly result: CancelResult; readonly duplicate: boolean }
+  /** A new order, or one in the place of another, was applied; its answer says whether it was refused. */
+  | { readonly kind: "placed"; readonly order: Order; readonly duplicate: boolean }
+  | { readonly kind: "found"; readonly order: Order }
+  | { readonly kind: "cancelled"; readonly order: Order; readonly duplicate: boolean }
   | { readonly kind: "clientIdReused" }
   | { readonly kind: "notFound" }
   /** Nothing of the order is left in the book. */
-  | { readonly kind: "final"; readonly result: OrderResult }
+  | { readonly kind: "final"; readonly order: Order }
   /** Not sequenced: safe to send again. */
   | { readonly kind: "cannotCommit"; readonly why: string }
   | { readonly kind: "cancelOnly" }
@@ -50,20 +48,25 @@ const answer = (question: Question, outcome: OrderOutcome): void => question.ask
 /** A command on its way to commit, and everyone who waits for it. */
 class PendingCommand implements Ticket {
   readonly #inFlight: Map<string, PendingCommand>;
-  readonly #clientId: string;
+  readonly #key: string;
   /** Null for a cancellation. */
-  readonly order: PlaceOrder | null;
+  readonly request: PlaceOrder | ReplaceOrder | null;
   /** Who brought the command; null once UNKNOWN was answered. */
   #first: Question | null;
   /** Those who brought it again. */
   #others: Question[] | null = null;
 
-  constructor(inFlight: Map<string, PendingCommand>, clientId: string, order: PlaceOrder | null, first: Question) {
+  constructor(
+    inFlight: Map<string, PendingCommand>,
+    key: string,
+    request: PlaceOrder | ReplaceOrder | null,
+    first: Question,
+  ) {
     this.#inFlight = inFlight;
-    this.#clientId = clientId;
-    this.order = order;
+    this.#key = key;
+    this.request = request;
     this.#first = first;
-    inFlight.set(clientId, this);
+    inFlight.set(key, this);
   }
 
   join(question: Question): void {
@@ -72,7 +75,7 @@ class PendingCommand implements Ticket {
   }
 
   applied(effect: Applied): void {
-    this.#inFlight.delete(this.#clientId);
+    this.#inFlight.delete(this.#key);
     if (this.#first !== null) answer(this.#first, outcomeOf(effect, false));
     if (this.#others !== null) for (const other of this.#others) answer(other, outcomeOf(effect, true));
   }
@@ -101,6 +104,7 @@ export interface OrderDeskOptions {
 /** Takes orders during one term, and sees to it that one client id is one order whatever is sent again. */
 export class OrderDesk {
   readonly #options: OrderDeskOptions;
+  /** By account and client id, as `#cancelling`. */
   readonly #placing = new Map<string, PendingCommand>();
   readonly #cancelling = new Map<string, PendingCommand>();
 
@@ -108,18 +112,20 @@ export class OrderDesk {
     this.#options = options;
   }
 
-  /** Places `order`, whose ticks and lots are those of `rules`. */
-  place(order: PlaceOrder, rules: TradingRules, question: Question): void {
+  /** Places an order, or one in the place of another. Its ticks and lots are those of `rules`. */
+  place(request: PlaceOrder | ReplaceOrder, rules: TradingRules, question: Question): void {
     const { exchange, term } = this.#options;
-    const known = exchange.resultOf(order.clientId);
+    const known = exchange.orderOf(request.clientId, request.account);
     if (known !== undefined) {
-      if (!isSameRequest(known, order, rules)) answer(question, { kind: "clientIdReused" });
-      else this.#answerIfLeading({ kind: "placed", result: known, duplicate: true }, question);
+      if (!isSameRequest(known, request, rules)) answer(question, { kind: "clientIdReused" });
+      else this.#answerIfLeading({ kind: "placed", order: known, duplicate: true }, question);
       return;
     }
-    const inFlight = this.#placing.get(order.clientId);
+    const key = keyOf(request);
+    const inFlight = this.#placing.get(key);
     if (inFlight !== undefined) {
-      if (isSameOrder(inFlight.order, order)) inFlight.join(question);
+      // Both are of one term, so their ticks and lots are the same.
+      if (inFlight.request !== null && asksTheSame(inFlight.request, request)) inFlight.join(question);
       else answer(question, { kind: "clientIdReused" });
       return;
     }
@@ -128,22 +134,24 @@ export class OrderDesk {
       answer(question, refusalOf(gate));
       return;
     }
-    term.sequence(order, new PendingCommand(this.#placing, order.clientId, order, question));
+    term.sequence(request, new PendingCommand(this.#placing, key, request, question));
   }
 
-  cancel(clientId: string, question: Question): void {
+  cancel(cancel: CancelOrder, question: Question): void {
     const { exchange, term } = this.#options;
-    const settled = this.#settledCancel(clientId);
+    const key = keyOf(cancel);
+    const order = exchange.orderOf(cancel.clientId, cancel.account);
+    const inFlight = this.#cancelling.get(key);
+    const settled = order === undefined ? null : settledCancel(order, inFlight !== undefined);
     if (settled !== null) {
       this.#answerIfLeading(settled, question);
       return;
     }
-    const inFlight = this.#cancelling.get(clientId);
     if (inFlight !== undefined) {
       inFlight.join(question);
       return;
     }
-    if (exchange.resultOf(clientId) === undefined && !this.#placing.has(clientId)) {
+    if (order === undefined && !this.#placing.has(key)) {
       this.#answerIfLeading({ kind: "notFound" }, question);
       return;
     }
@@ -152,15 +160,14 @@ export class OrderDesk {
       answer(question, refusalOf(gate));
       return;
     }
-    const pending = new PendingCommand(this.#cancelling, clientId, null, question);
-    term.sequence({ kind: "cancel", clientId }, pending);
+    term.sequence(cancel, new PendingCommand(this.#cancelling, key, null, question));
   }
 
-  /** The original answer for a client id. */
-  find(clientId: string, question: Question): void {
-    const result = this.#options.exchange.resultOf(clientId);
-    const inFlight = this.#placing.get(clientId);
-    if (result !== undefined) answer(question, { kind: "placed", result, duplicate: true });
+  /** The original answer for a client id, and where its order stands now. */
+  find(id: Request, question: Question): void {
+    const order = this.#options.exchange.orderOf(id.clientId, id.account);
+    const inFlight = this.#placing.get(keyOf(id));
+    if (order !== undefined) this.#answerIfLeading({ kind: "found", order }, question);
     else if (inFlight !== undefined) inFlight.join(question);
     else this.#answerIfLeading({ kind: "notFound" }, question);
   }
@@ -182,16 +189,6 @@ export class OrderDesk {
     for (const pending of this.#cancelling.values()) pending.expire(limit);
   }
 
-  /** The answer to a cancellation that needs no record any more; null when it needs one, or waits for one. */
-  #settledCancel(clientId: string): OrderOutcome | null {
-    const { exchange } = this.#options;
-    const cancelled = exchange.cancellationOf(clientId);
-    if (cancelled !== undefined) return { kind: "cancelled", result: cancelled, duplicate: true };
-    if (this.#cancelling.has(clientId)) return null;
-    const result = exchange.resultOf(clientId);
-    return result === undefined || exchange.isOpen(clientId) ? null : { kind: "final", result };
-  }
-
   /** A primary that was replaced without noticing must not answer from its old state. */
   #answerIfLeading(outcome: OrderOutcome, question: Question): void {
     const { term } = this.#options;
@@ -206,9 +203,14 @@ export class OrderDesk {
   }
 }
 
-/** Both are of one term, so their ticks and lots are the same. */
-const isSameOrder = (a: PlaceOrder | null, b: PlaceOrder): boolean =>
-  a !== null && a.side === b.side && a.type === b.type && a.price === b.price && a.quantity === b.quantity;
+/** No account has a slash in its name. */
+const keyOf = ({ account, clientId }: Request): string => `${account}/${clientId}`;
+
+/** The answer to a cancellation that needs no record any more; null when it needs one, or waits for one. */
+const settledCancel = (order: Order, inFlight: boolean): OrderOutcome | null => {
+  if (order.reason === "REQUESTED") return { kind: "cancelled", order, duplicate: true };
+  return order.isOpen || inFlight ? null : { kind: "final", order };
+};
 
 const refusalOf = (gate: Exclude<Gate, { kind: "open" }>): OrderOutcome =>
   gate.kind === "cancelOnly" ? { kind: "cancelOnly" } : { kind: "cannotCommit", why: gate.why };
@@ -216,11 +218,13 @@ const refusalOf = (gate: Exclude<Gate, { kind: "open" }>): OrderOutcome =>
 const outcomeOf = (effect: Applied, duplicate: boolean): OrderOutcome => {
   switch (effect.kind) {
     case "order":
-      return { kind: "placed", result: effect.result, duplicate: duplicate || effect.duplicate };
+      return { kind: "placed", order: effect.order, duplicate: duplicate || effect.duplicate };
+    case "clientIdReused":
+      return { kind: "clientIdReused" };
     case "cancelled":
-      return { kind: "cancelled", result: effect.result, duplicate };
+      return { kind: "cancelled", order: effect.order, duplicate: duplicate || effect.duplicate };
     case "nothingToCancel":
-      return effect.order === null ? { kind: "notFound" } : { kind: "final", result: effect.order };
+      return effect.order === null ? { kind: "notFound" } : { kind: "final", order: effect.order };
     case "epochStart":
       throw new Error("nobody waits for an epoch start");
   }

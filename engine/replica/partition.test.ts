@@ -62,7 +62,7 @@ describe("a standby whose connection is cut", () => {
     network.cut();
     network.speak();
     assert.equal((await order).kind, "placed");
-    await eventually("it is applied", () => standby.exchange.resultOf("in-between") !== undefined);
+    await eventually("it is applied", () => standby.exchange.orderOf("in-between") !== undefined);
   });
 });
 
@@ -79,8 +79,8 @@ describe("a primary that its standby does not hear", () => {
     await eventually("open", () => gateOf(primary) === "open");
     const again = await primary.place("taken");
     assert.ok(again.kind === "placed" && again.duplicate, "the same order, now acknowledged");
-    await eventually("applied", () => standby.exchange.resultOf("taken") !== undefined);
-    assert.equal(standby.exchange.resultOf("refused"), undefined);
+    await eventually("applied", () => standby.exchange.orderOf("taken") !== undefined);
+    assert.equal(standby.exchange.orderOf("refused"), undefined);
   });
 
   it("is given up by the standby, which says when it last heard it", async (test) => {
@@ -96,7 +96,10 @@ describe("a primary that its standby does not hear", () => {
     const { standing } = primary.replica;
     assert.ok("desk" in standing);
     const { desk } = standing;
-    assert.equal((await ask(0, (question) => desk.find("unknown-here", question))).kind, "cannotCommit");
+    assert.equal(
+      (await ask(0, (question) => desk.find({ account: "", clientId: "unknown-here" }, question))).kind,
+      "cannotCommit",
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
 import { eventually } from "../testing/eventually.ts";
+import { cancelOf } from "../testing/records.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
 import { TestReplica, type TestReplicaOptions } from "../testing/testReplica.ts";
 import { Refusal } from "./refusal.ts";
@@ -51,7 +52,7 @@ const acknowledge = async (primary: TestReplica, clientId: string): Promise<void
 /** Gives a primary without standbys a record of its own, which it would refuse to a client. */
 const uncommittable = ({ replica }: TestReplica): void => {
   assert.ok("term" in replica.standing);
-  replica.standing.term.sequence({ kind: "cancel", clientId: "kept" }, { applied: () => undefined });
+  replica.standing.term.sequence(cancelOf("kept"), { applied: () => undefined });
 };
 
 const applied = (replica: TestReplica, seq: number): Promise<void> =>
@@ -77,7 +78,7 @@ describe("a primary with two standbys", () => {
     const [primary, ...standbys] = trio;
     await lead(1, primary, ...standbys);
     const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => primary.place(`order-${index}`)));
-    const seqs = outcomes.map((outcome) => (outcome.kind === "placed" ? outcome.result.position.seq : 0));
+    const seqs = outcomes.map((outcome) => (outcome.kind === "placed" ? outcome.order.position.seq : 0));
     assert.deepEqual(
       seqs,
       Array.from({ length: 500 }, (_, index) => index + 2),
@@ -92,7 +93,7 @@ describe("a primary with two standbys", () => {
     await third.fence(2);
     const outcome = await primary.place("alone");
     assert.ok(outcome.kind === "unknown" || outcome.kind === "cannotCommit", outcome.kind);
-    assert.equal(primary.exchange.resultOf("alone"), undefined);
+    assert.equal(primary.exchange.orderOf("alone"), undefined);
     await eventually("the primary knows", async () => (await primary.place("later")).kind === "cannotCommit");
   });
 
@@ -125,7 +126,7 @@ describe("a primary with two standbys", () => {
       answers.map((answer) => answer?.duplicate),
       [false, true, true, true],
     );
-    assert.equal(new Set(answers.map((answer) => answer?.result.position.seq)).size, 1);
+    assert.equal(new Set(answers.map((answer) => answer?.order.position.seq)).size, 1);
   });
 });
 
@@ -137,7 +138,7 @@ describe("a fence", () => {
     const sent = Array.from({ length: 200 }, (_, index) => primary.place(`order-${index}`));
     const answer = await primary.fence(2);
     const outcomes = await Promise.all(sent);
-    const acked = outcomes.flatMap((outcome) => (outcome.kind === "placed" ? [outcome.result.position.seq] : []));
+    const acked = outcomes.flatMap((outcome) => (outcome.kind === "placed" ? [outcome.order.position.seq] : []));
     assert.ok(Math.max(0, ...acked) <= answer.durable.seq);
     assert.equal(answer.wasPrimary, true);
     assert.equal(answer.primaryEpoch, 1);
@@ -237,8 +238,8 @@ describe("an election", () => {
     await old.follow(2, next);
     await applied(old, 4);
     assert.equal(old.exchange.isOpen("kept"), true, "the cancellation in the tail had no effect");
-    assert.equal(old.exchange.resultOf("kept")?.position.seq, 2);
-    assert.equal(old.exchange.resultOf("new-one")?.position.epoch, 2);
+    assert.equal(old.exchange.orderOf("kept")?.position.seq, 2);
+    assert.equal(old.exchange.orderOf("new-one")?.position.epoch, 2);
     assert.deepEqual(old.exchange.lastHash, next.exchange.lastHash);
     assert.deepEqual(await readdir(join(root, "te-0", "cut-tails")), ["0001-epoch-1-records-3-3.cut"]);
   });
@@ -254,7 +255,7 @@ describe("an election", () => {
     await lead(2, second, third, old);
     const again = await second.place("one");
     assert.ok(again.kind === "placed");
-    assert.deepEqual([again.duplicate, again.result.position], [true, { epoch: 1, seq: 2 }]);
+    assert.deepEqual([again.duplicate, again.order.position], [true, { epoch: 1, seq: 2 }]);
   });
 
   it("may choose the old primary again", async (test) => {
@@ -350,7 +351,7 @@ describe("a demotion", () => {
     await old.follow(2, best);
     await accepting(best);
     for (let index = 0; index < 100; index += 1) {
-      assert.notEqual(best.exchange.resultOf(`order-${index}`), undefined);
+      assert.notEqual(best.exchange.orderOf(`order-${index}`), undefined);
     }
   });
 

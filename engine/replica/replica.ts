@@ -34,7 +34,10 @@ import { PrimaryTerm, type SyncSet } from "./primaryTerm.ts";
 import { Refusal } from "./refusal.ts";
 import { StandbyHistory } from "./standbyHistory.ts";
 
-export type ReplicaConfig = Pick<EngineConfig, "clusterUid" | "instance" | "token" | "rules" | "limits">;
+export type ReplicaConfig = Pick<
+  EngineConfig,
+  "clusterUid" | "instance" | "token" | "rules" | "clientIdWindow" | "limits"
+>;
 
 export interface ReplicaOptions {
   readonly config: ReplicaConfig;
@@ -287,8 +290,9 @@ export class Replica {
   #beginTerm(call: PromoteCall): PrimaryTerm {
     const { config, journal, queue, exchange, clock, bootClock, timers, log, onChange } = this.#options;
     const { tradingPair, tickSize, lotSize } = config.rules;
-    const { instance, limits } = config;
-    const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, tradingPair, tickSize, lotSize };
+    const { instance, clientIdWindow, limits } = config;
+    const tradesBy = { tradingPair, tickSize, lotSize, clientIdWindow };
+    const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, ...tradesBy };
     const syncSet = { version: 1, members: this.#others(call.members), k: call.k };
     const options = { epoch: call.epoch, instance, syncSet, intake: call.resume };
     const world = { journal, queue, limits, clock, bootClock, timers, log, onChange };

@@ -21,6 +21,7 @@ export const testConfig = (instance: string, dataDir: string): EngineConfig => (
   replicationAddress: anyPort,
   token: testToken,
   rules: testRules,
+  clientIdWindow: 1_000_000,
   configHash: "a".repeat(64),
   build: "test",
   limits: testLimits,

@@ -156,6 +156,7 @@ const assemble = async (options: TestReplicaOptions): Promise<Parts> => {
       dataDir,
       token: testToken,
       rules: testRules,
+      clientIdWindow: 1_000_000,
       build: "test",
       limits,
       replicationAddress: options.replicationAddress ?? { host: "127.0.0.1", port: 0 },

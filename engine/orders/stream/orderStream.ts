@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 
-import { sameIncrements, type TradingRules } from "../../exchange/tradingRules.ts";
+import { answeredTrades, type Order } from "../../book/order.ts";
+import { sameRules, type TradingRules } from "../../exchange/tradingRules.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Asker, OrderDesk, OrderOutcome, Question } from "../../replica/orderDesk.ts";
 import type { PrimaryTerm } from "../../replica/primaryTerm.ts";
@@ -8,7 +9,7 @@ import { problemOf } from "../answers.ts";
 import { InvalidOrder } from "../parseOrder.ts";
 import { FrameReader, type Request, readRequest } from "./frameReader.ts";
 import { FrameWriter } from "./frameWriter.ts";
-import { type Goodbye, type Increments, MalformedFrame, maxRequestBytes } from "./protocol.ts";
+import { type Goodbye, type Increments, MalformedFrame, maxRequestBytes, type PlacedFrame } from "./protocol.ts";
 import { readClientId, readOrder } from "./readOrder.ts";
 
 export interface OrderStreamOptions {
@@ -193,7 +194,8 @@ export class OrderStream implements Asker {
         case "find": {
           const clientId = readClientId(request.clientId);
           this.#inHand += 1;
-          desk[request.type](clientId, question);
+          if (request.type === "find") desk.find({ account: "", clientId }, question);
+          else desk.cancel({ kind: "cancel", account: "", clientId }, question);
         }
       }
     } catch (error) {
@@ -211,19 +213,17 @@ export class OrderStream implements Asker {
   #encode(correlation: number, outcome: OrderOutcome): void {
     switch (outcome.kind) {
       case "placed": {
-        const { result, duplicate } = outcome;
-        const { position, status, filled, fills } = result;
-        const { epoch, seq } = position;
-        const increments = this.#foreign(result.rules);
-        this.#writer.placed(correlation, { status, duplicate, epoch, seq, filled, fills, increments });
+        this.#writer.placed(correlation, this.#placedFrame(outcome.order, outcome.duplicate));
+        return;
+      }
+      case "found": {
+        this.#writer.placed(correlation, this.#placedFrame(outcome.order, true));
         return;
       }
       case "cancelled": {
-        const { result, duplicate } = outcome;
-        const { epoch, seq } = result.position;
-        const { epoch: orderEpoch, seq: orderSeq } = result.order.position;
-        const { filled } = result;
-        const increments = this.#foreign(result.rules);
+        const { order, duplicate } = outcome;
+        const { finalEpoch: epoch, finalSeq: seq, epoch: orderEpoch, seq: orderSeq, filled } = order;
+        const increments = this.#foreign(order.rules);
         this.#writer.cancelled(correlation, { duplicate, epoch, seq, filled, orderEpoch, orderSeq, increments });
         return;
       }
@@ -232,9 +232,15 @@ export class OrderStream implements Asker {
     }
   }
 
+  #placedFrame(order: Order, duplicate: boolean): PlacedFrame {
+    const { epoch, seq, answer, rules } = order;
+    const { status, filled } = answer;
+    return { status, duplicate, epoch, seq, filled, fills: answeredTrades(order), increments: this.#foreign(rules) };
+  }
+
   /** An answer of an earlier epoch may be in other ticks and lots, and they need not be whole in today's. */
   #foreign(rules: TradingRules): Increments | null {
-    return sameIncrements(rules, this.#options.rules) ? null : rules;
+    return sameRules(rules, this.#options.rules) ? null : rules;
   }
 
   /** One write for all answers of a turn of the event loop. */

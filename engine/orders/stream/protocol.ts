@@ -23,7 +23,7 @@ export const maxAnswerBytes = 32 * 1024 * 1024;
 /** Positions in these lists are part of the protocol: only ever append. */
 export const sides = ["buy", "sell"] as const;
 export const orderTypes = ["limit", "market"] as const;
-export const orderStatuses = ["resting", "partiallyFilled", "filled", "cancelled", "rejected"] as const;
+export const orderStatuses = ["resting", "partiallyFilled", "filled", "cancelled", "rejected", "untriggered"] as const;
 /** Why a request was not done, or is not known to be done. */
 export const problemCodes = [
   "BAD_REQUEST",
@@ -38,6 +38,13 @@ export const problemCodes = [
   "CANNOT_COMMIT",
   "CANCEL_ONLY",
   "UNKNOWN",
+  "BAD_ACCOUNT",
+  "BAD_STOP_PRICE",
+  "BAD_TIME_IN_FORCE",
+  "BAD_POST_ONLY",
+  "BAD_SELF_TRADE",
+  "BAD_AFTER",
+  "UNKNOWN_SYMBOL",
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];

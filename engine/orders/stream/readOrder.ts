@@ -8,7 +8,20 @@ export const readOrder = ({ clientId, side, type, price, quantity }: PlaceFrame)
   if (quantity === 0) throw new InvalidOrder("BAD_QUANTITY", "quantity must be at least one lot");
   if (type === "limit" && price === 0) throw new InvalidOrder("BAD_PRICE", "price must be at least one tick");
   if (type === "market" && price !== 0) throw new InvalidOrder("BAD_PRICE", "a market order takes any price: send 0");
-  return { kind: "order", clientId, side, type, price, quantity };
+  return {
+    kind: "order",
+    account: "",
+    clientId,
+    side,
+    type,
+    price,
+    stopPrice: 0,
+    quantity,
+    timeInForce: "gtc",
+    postOnly: false,
+    selfTrade: "cancelNewest",
+    after: 0,
+  };
 };
 
 const longestClientId = 64;
