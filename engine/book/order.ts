@@ -24,10 +24,22 @@ export interface Answer {
 }
 
 const noTrades: readonly number[] = [];
+
 const unfilled = (status: OrderStatus): Answer => ({ status, reason: null, filled: 0, trades: noTrades });
 /** Nearly every order that waits has one of these: shared, a million of them take no memory. */
 const restingAnswer = unfilled("resting");
 const untriggeredAnswer = unfilled("untriggered");
+
+export const answerOf = (
+  status: OrderStatus,
+  reason: Reason | null,
+  filled: number,
+  trades: readonly number[] = noTrades,
+): Answer => {
+  if (filled === 0 && status === "resting") return restingAnswer;
+  if (filled === 0 && status === "untriggered") return untriggeredAnswer;
+  return { status, reason, filled, trades };
+};
 
 /**
  * One order: what was asked, what was answered, and where it stands now. All numbers are ticks and lots of `rules`.
@@ -90,10 +102,7 @@ export class Order {
 
   /** Fixes the answer as what is so now; `trades` are its own as far as they are made. */
   giveAnswer(trades: readonly number[] = noTrades): void {
-    const { status, reason, filled } = this;
-    if (filled === 0 && status === "resting") this.answer = restingAnswer;
-    else if (filled === 0 && status === "untriggered") this.answer = untriggeredAnswer;
-    else this.answer = { status, reason, filled, trades };
+    this.answer = answerOf(this.status, this.reason, this.filled, trades);
   }
 }
 

@@ -4,8 +4,15 @@
  * it for good. Detects faults, not forgery.
  */
 export class Digest {
-  #low = 0x811c9dc5;
-  #high = 0x01000193;
+  // Signed, as bit operations give them: V8 keeps such numbers without a box.
+  #low: number;
+  #high: number;
+
+  /** A digest that goes on from these halves, or a new one. */
+  constructor(low = 0x811c9dc5, high = 0x01000193) {
+    this.#low = low | 0;
+    this.#high = high | 0;
+  }
 
   /** Mixes in a non-negative safe integer. */
   number(value: number): void {

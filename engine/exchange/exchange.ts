@@ -3,7 +3,15 @@ import { refuse } from "../book/ending.ts";
 import { Order } from "../book/order.ts";
 import { OrderBook } from "../book/orderBook.ts";
 import type { OrderTerms, Reason } from "../book/terms.ts";
-import type { CancelOrder, EpochStart, JournalRecord, PlaceOrder, Position, ReplaceOrder } from "../journal/record.ts";
+import {
+  type CancelOrder,
+  type EpochStart,
+  type JournalRecord,
+  origin,
+  type PlaceOrder,
+  type Position,
+  type ReplaceOrder,
+} from "../journal/record.ts";
 import { ClientIdTable } from "./clientIdTable.ts";
 import { faultOf } from "./commandFaults.ts";
 import { Digest } from "./digest.ts";
@@ -12,6 +20,8 @@ import { HashHistory } from "./hashHistory.ts";
 import { reexpress } from "./reexpress.ts";
 import { noTerms, replacementFor } from "./replacement.ts";
 import { isSameRequest } from "./sameRequest.ts";
+import { StateReader } from "./stateReader.ts";
+import { type ExchangeState, writeState } from "./stateWriter.ts";
 import { sameRules, type TradingRules, tradingRules } from "./tradingRules.ts";
 
 /** What became of one record. `effect` is all that it changed; the rest is what its sender is answered from. */
@@ -31,13 +41,23 @@ export type Applied = { readonly effect: Effect } & (
  * gives the same state on every replica; no clock, no randomness and no file takes part.
  */
 export class Exchange {
-  #book = new OrderBook();
-  #rules: TradingRules | null = null;
-  #clientIdWindow = 0;
-  #applied: Position = { epoch: 0, seq: 0 };
-  readonly #table = new ClientIdTable();
-  readonly #digest = new Digest();
+  #book: OrderBook;
+  #rules: TradingRules | null;
+  #clientIdWindow: number;
+  #applied: Position;
+  readonly #table: ClientIdTable;
+  readonly #digest: Digest;
   readonly #hashes = new HashHistory();
+
+  /** An exchange that goes on from `state`, which it takes over. */
+  constructor(state: ExchangeState = newState()) {
+    this.#book = state.book;
+    this.#rules = state.rules;
+    this.#clientIdWindow = state.clientIdWindow;
+    this.#applied = state.applied;
+    this.#table = state.table;
+    this.#digest = state.digest;
+  }
 
   get book(): OrderBook {
     return this.#book;
@@ -46,6 +66,11 @@ export class Exchange {
   /** Null before the first epoch. */
   get rules(): TradingRules | null {
     return this.#rules;
+  }
+
+  /** Epoch and sequence number of the last applied record. */
+  get applied(): Position {
+    return this.#applied;
   }
 
   get appliedSeq(): number {
@@ -74,6 +99,19 @@ export class Exchange {
   /** Whether a cancellation of this order would still take something out of the book. */
   isOpen(clientId: string, account = ""): boolean {
     return this.orderOf(clientId, account)?.isOpen ?? false;
+  }
+
+  /**
+   * All of the replicated state, in chunks of at most 256 KiB; {@link restoreExchange} makes an exchange of them. The same
+   * state gives the same bytes on every replica. Apply nothing until the last chunk is taken, or the next one throws.
+   */
+  *serialise(): Generator<Buffer> {
+    const { seq } = this.#applied;
+    for (const chunk of writeState(this.#state())) {
+      yield chunk;
+      if (this.#applied.seq !== seq)
+        throw new Error(`record ${this.appliedSeq} was applied while the state was written`);
+    }
   }
 
   /** Applies the next record. Throws when it is not the next one, or when the state machine itself is at fault. */
@@ -184,8 +222,35 @@ export class Exchange {
     return new Order(position, this.#table.account(request.account), request, terms, this.#currentRules());
   }
 
+  #state(): ExchangeState {
+    return {
+      applied: this.#applied,
+      rules: this.#rules,
+      clientIdWindow: this.#clientIdWindow,
+      digest: this.#digest,
+      book: this.#book,
+      table: this.#table,
+    };
+  }
+
   #currentRules(): TradingRules {
     if (this.#rules === null) throw new Error("an order precedes the first epoch start");
     return this.#rules;
   }
 }
+
+const newState = (): ExchangeState => ({
+  applied: origin,
+  rules: null,
+  clientIdWindow: 0,
+  digest: new Digest(),
+  book: new OrderBook(),
+  table: new ClientIdTable(),
+});
+
+/** The exchange whose {@link Exchange.serialise} gave these chunks. Throws `UnreadableState` when they are not what it gave. */
+export const restoreExchange = async (chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<Exchange> => {
+  const reader = new StateReader();
+  for await (const chunk of chunks) reader.chunk(chunk);
+  return new Exchange(reader.finish());
+};
