@@ -54,17 +54,17 @@ export class OrderBook {
    * else comes as a new order does. When it is refused, `target` stays as it is.
    */
   replace(target: Order, order: Order, effect: Effect): void {
-    const refusal = this.#refusalOf(order, target);
-    if (refusal !== null) {
-      refuse(order, refusal, effect);
-      return;
-    }
     if (keepsPlace(target, order)) {
       order.status = target.status;
       target.level?.substitute(target, order);
       end(target, "cancelled", "REPLACED", effect);
       order.giveAnswer();
       if (order.status !== "untriggered") effect.addRested(order);
+      return;
+    }
+    const refusal = this.#refusalOf(order, target);
+    if (refusal !== null) {
+      refuse(order, refusal, effect);
       return;
     }
     this.cancel(target, "REPLACED", effect);
@@ -128,12 +128,9 @@ export class OrderBook {
 
   /** Whether a level's sum would be beyond exact integers with `order` in it, in the place of `target`. */
   #overflows({ terms, status, remaining }: Order, target: Order | null): boolean {
-    const freed = (level: PriceLevel | undefined) =>
-      level !== undefined && target?.level === level ? target.remaining : 0;
-    const fits = (level: PriceLevel | undefined) =>
-      (level?.quantity ?? 0) - freed(level) <= Number.MAX_SAFE_INTEGER - remaining;
-    if (status === "untriggered" && !fits(this.#stops.find(terms.side, terms.stopPrice))) return true;
-    return hasLimit(terms.type) && !fits(this.#ladder(terms.side).find(terms.price));
+    if (status === "untriggered" && exceeds(this.#stops.find(terms.side, terms.stopPrice), remaining, target))
+      return true;
+    return hasLimit(terms.type) && exceeds(this.#ladder(terms.side).find(terms.price), remaining, target);
   }
 
   #enter(order: Order, effect: Effect): void {
@@ -265,6 +262,12 @@ export class OrderBook {
     return side === "buy" ? this.#asks : this.#bids;
   }
 }
+
+const exceeds = (level: PriceLevel | undefined, added: number, target: Order | null): boolean => {
+  if (level === undefined) return false;
+  const freed = target?.level === level ? target.remaining : 0;
+  return level.quantity - freed > Number.MAX_SAFE_INTEGER - added;
+};
 
 /** A smaller quantity takes nobody's turn; another price, or more, does. */
 const keepsPlace = (target: Order, order: Order): boolean =>
