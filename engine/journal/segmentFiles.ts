@@ -9,7 +9,7 @@ export interface SegmentFile {
   readonly firstSeq: number;
 }
 
-const formatVersion = 1;
+const formatVersion = 2;
 const magic = Buffer.from("TEJOURNL", "latin1");
 /** Magic, format version, reserved. */
 export const segmentHeaderBytes = 16;

@@ -22,7 +22,7 @@ export class Recorder {
       seq,
       hash: exchange.lastHash.hash,
       effect: effectOf(effect),
-      trades: effect.kind === "order" && !effect.duplicate ? effect.result.fills : [],
+      trades: effect.effect.trades.map(({ maker, price, quantity }) => ({ maker: maker.seq, price, quantity })),
       bid: exchange.book.bestPrice("buy") ?? null,
       ask: exchange.book.bestPrice("sell") ?? null,
     });
@@ -41,10 +41,11 @@ export class Recorder {
 const effectOf = (effect: Applied): string => {
   switch (effect.kind) {
     case "order":
-      return effect.duplicate ? "duplicate" : effect.result.status;
+      return effect.duplicate ? "duplicate" : effect.order.answer.status;
     case "epochStart":
     case "cancelled":
     case "nothingToCancel":
+    case "clientIdReused":
       return effect.kind;
   }
 };
@@ -54,6 +55,7 @@ export const journaled = ({ epoch, seq, command }: JournalRecord): JournaledReco
     case "epochStart":
       return { epoch, seq, kind: command.kind, clientId: null, terms: null };
     case "cancel":
+    case "replace":
       return { epoch, seq, kind: command.kind, clientId: command.clientId, terms: null };
     case "order": {
       const { clientId, side, quantity } = command;

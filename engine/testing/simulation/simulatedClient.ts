@@ -1,7 +1,7 @@
 import type { PlaceOrder } from "../../journal/record.ts";
 import { ask, type OrderDesk, type OrderOutcome, type Question } from "../../replica/orderDesk.ts";
 import type { Answer } from "../invariants/history.ts";
-import { limitOrder } from "../records.ts";
+import { cancelOf, limitOrder } from "../records.ts";
 import { testRules } from "../testReplica.ts";
 import type { SimulatedCluster } from "./simulatedCluster.ts";
 import type { SimulatedMachine } from "./simulatedMachine.ts";
@@ -44,10 +44,10 @@ export class SimulatedClient {
     if (choice < 0.6) return this.#burst(this.#cluster.random.integer(2, 12));
     if (choice < 0.7) return this.#insist(earlier);
     if (choice < 0.85) {
-      await this.#ask((desk, question) => desk.cancel(earlier.clientId, question), earlier.clientId);
+      await this.#ask((desk, question) => desk.cancel(cancelOf(earlier.clientId), question), earlier.clientId);
       return;
     }
-    await this.#ask((desk, question) => desk.find(earlier.clientId, question), earlier.clientId, "recalled");
+    await this.#ask((desk, question) => desk.find(earlier, question), earlier.clientId, "recalled");
   }
 
   /** Many orders in flight at once: what a primary that dies leaves uncommitted behind it. */
@@ -108,9 +108,13 @@ const answerOf = (
 ): Omit<Answer, "answeredAt"> | null => {
   switch (outcome.kind) {
     case "placed":
-      return { ...about, kind: placed, position: outcome.result.position, duplicate: outcome.duplicate };
-    case "cancelled":
-      return { ...about, kind: "cancelled", position: outcome.result.position, duplicate: outcome.duplicate };
+      return { ...about, kind: placed, position: outcome.order.position, duplicate: outcome.duplicate };
+    case "found":
+      return { ...about, kind: "recalled", position: outcome.order.position, duplicate: true };
+    case "cancelled": {
+      const { finalEpoch: epoch, finalSeq: seq } = outcome.order;
+      return { ...about, kind: "cancelled", position: { epoch, seq }, duplicate: outcome.duplicate };
+    }
     case "notFound":
       return { ...about, kind: "absent", position: null, duplicate: false };
     case "clientIdReused":
