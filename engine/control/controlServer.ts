@@ -14,6 +14,7 @@ import type { MainThreadClient } from "./mainThreadClient.ts";
 import type { Answer, ControlThreadData, HashAnswer } from "./messages.ts";
 import { isPrimary, isStandby, livez, type ProbeAnswer, readyz, startupz } from "./probes.ts";
 import { type CallName, parseCall } from "./requestBodies.ts";
+import { SnapshotRoutes } from "./snapshotRoutes.ts";
 import type { EngineStatus } from "./status.ts";
 import { StatusStream } from "./statusStream.ts";
 
@@ -32,6 +33,7 @@ const calls: ReadonlyMap<string, CallName> = new Map([
   ["POST /v1/grant", "grant"],
   ["POST /v1/drain", "drain"],
   ["DELETE /v1/drain", "undrain"],
+  ["POST /v1/snapshots", "snapshot"],
 ]);
 
 export interface ControlServerOptions extends ControlThreadData {
@@ -44,10 +46,12 @@ export class ControlServer {
   readonly #options: ControlServerOptions;
   readonly #server: Server;
   readonly #stream: StatusStream;
+  readonly #snapshots: SnapshotRoutes;
 
   constructor(options: ControlServerOptions) {
     this.#options = options;
     this.#stream = new StatusStream(options.status);
+    this.#snapshots = new SnapshotRoutes(options.dataDir, options.status);
     this.#server = createServer(
       { requestTimeout: 10_000, headersTimeout: 5_000, noDelay: true },
       (request, response) => {
@@ -90,6 +94,9 @@ export class ControlServer {
     this.#authorize(request);
     const call = calls.get(route);
     if (call !== undefined) return this.#call(call, request, response);
+    if (route.startsWith("GET /v1/snapshots")) {
+      return this.#snapshots.serve(route.slice("GET /v1/snapshots".length), request, response);
+    }
     switch (route) {
       case "GET /v1/status": {
         sendJson(response, 200, this.#options.status());
@@ -102,7 +109,7 @@ export class ControlServer {
       case "GET /v1/hash":
         return this.#hash(integerParameter(query, "seq", null, 1), response);
       case "GET /v1/journal":
-        return this.#journal(integerParameter(query, "fromSeq", 1, 1), response);
+        return this.#journal(query.has("fromSeq") ? integerParameter(query, "fromSeq", null, 1) : null, response);
       default:
         throw new Refusal("NOT_FOUND", `there is no ${route}`);
     }
@@ -140,7 +147,8 @@ export class ControlServer {
       throw new Refusal("WRONG_CLUSTER", `this replica belongs to ${this.#options.clusterUid}`);
     }
     const extraMs = "deadlineMs" in call.args ? (call.args.deadlineMs ?? 0) : 0;
-    sendAnswer(response, await this.#options.main.call(call, callDeadlineMs + extraMs));
+    const answer = await this.#options.main.call(call, callDeadlineMs + extraMs);
+    sendAnswer(response, answer, call.name === "snapshot" ? 202 : 200);
   }
 
   async #metrics(response: ServerResponse): Promise<void> {
@@ -175,7 +183,12 @@ export class ControlServer {
     throw new Refusal("PENDING", `record ${seq} was not applied within ${hashDeadlineMs} ms`);
   }
 
-  async #journal(fromSeq: number, response: ServerResponse): Promise<void> {
+  /** From record `fromSeq`, or from the first that is there. */
+  async #journal(fromSeq: number | null, response: ServerResponse): Promise<void> {
+    const { firstSeq } = this.#options.status().journal;
+    if (fromSeq !== null && fromSeq < firstSeq) {
+      throw new Refusal("GONE", `the journal begins at record ${firstSeq}; what comes before is in a snapshot only`);
+    }
     const answer = await this.#options.main.query({ name: "journalEnd" }, queryDeadlineMs);
     if (!answer.ok) {
       sendProblem(response, answer.problem);
@@ -185,7 +198,7 @@ export class ControlServer {
     for await (const batch of readJournal(
       nodeDisk,
       join(this.#options.dataDir, "journal"),
-      fromSeq,
+      fromSeq ?? Math.max(firstSeq, 1),
       Number(answer.body),
     )) {
       const open = response.write(batch.records.map(journalLine).join(""));
@@ -227,8 +240,8 @@ const integerParameter = (
   throw new Refusal("BAD_REQUEST", `${name} must be an integer from ${min} to ${max}`);
 };
 
-const sendAnswer = (response: ServerResponse, answer: Answer): void => {
-  if (answer.ok) sendJson(response, 200, answer.body);
+const sendAnswer = (response: ServerResponse, answer: Answer, status: number): void => {
+  if (answer.ok) sendJson(response, status, answer.body);
   else sendProblem(response, answer.problem);
 };
 

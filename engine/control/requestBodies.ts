@@ -12,11 +12,9 @@ const longestGrantMs = 3_600_000;
 /** Reads the body of a mutating call. Throws a {@link Refusal} that names the field at fault. */
 export const parseCall = (name: CallName, body: unknown): ReplicaCall => {
   const fields = new Fields(body, "");
-  const identity: CallIdentity = {
-    clusterUid: fields.string("clusterUid"),
-    epoch: fields.integer("epoch", 1, highestEpoch),
-    opId: fields.string("opId"),
-  };
+  const operation = { clusterUid: fields.string("clusterUid"), opId: fields.string("opId") };
+  if (name === "snapshot") return { name, args: operation };
+  const identity: CallIdentity = { ...operation, epoch: fields.integer("epoch", 1, highestEpoch) };
   switch (name) {
     case "fence":
     case "undrain":

@@ -2,9 +2,12 @@ import type { Exchange } from "../exchange/exchange.ts";
 import type { Journal, WritePath } from "../journal/journal.ts";
 import type { Position } from "../journal/record.ts";
 import type { EngineConfig, EngineLimits } from "../process/config.ts";
+import type { Replay } from "../process/replicaCore.ts";
 import type { CommitQueue } from "../replica/commitQueue.ts";
 import type { SyncMember } from "../replica/primaryTerm.ts";
 import { describeFault, type Replica } from "../replica/replica.ts";
+import { idOf } from "../snapshots/manifest.ts";
+import type { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
 import type { ApplyFault } from "../storage/applyFault.ts";
 
 export type Role = "recovering" | "standby" | "primary" | "fenced" | "draining" | "halted" | "failed";
@@ -52,6 +55,21 @@ export interface EngineStatus {
     readonly bytes: number;
     readonly cutTails: number;
   };
+  readonly snapshots: {
+    /** Oldest first. */
+    readonly ids: readonly string[];
+    readonly taking: { readonly id: string; readonly bytes: number } | null;
+    /** What a person should know of them; null when all is well. */
+    readonly warning: string | null;
+  };
+  /** Work that must end before this replica can be ready; null when there is none. `rate` is units per second. */
+  readonly progress: {
+    readonly phase: "journal" | "snapshot" | "apply";
+    readonly done: number;
+    /** Null when only the end will tell. */
+    readonly target: number | null;
+    readonly rate: number | null;
+  } | null;
   readonly diskFreeBytes: number;
   readonly configHash: string;
   readonly build: string;
@@ -62,7 +80,18 @@ export interface EngineStatus {
 }
 
 /** What this engine can do beyond answering probes and status. */
-const capabilities = ["fence", "promote", "follow", "demote", "members", "grant", "drain", "hash", "journal"] as const;
+const capabilities = [
+  "fence",
+  "promote",
+  "follow",
+  "demote",
+  "members",
+  "grant",
+  "drain",
+  "snapshots",
+  "hash",
+  "journal",
+] as const;
 
 /** A status with the moments that its ages are counted from, on the clock that all threads share. */
 export interface StatusSnapshot {
@@ -82,6 +111,7 @@ export interface ProcessFacts {
 }
 
 export interface RunningParts {
+  readonly snapshots: ReplicaSnapshots;
   readonly replica: Replica;
   readonly journal: Journal;
   readonly queue: CommitQueue;
@@ -89,8 +119,15 @@ export interface RunningParts {
   readonly promised: number;
 }
 
+const noSnapshots = { ids: [], taking: null, warning: null };
+
 /** The snapshot of a process that still reads its journal, up to record `replayedSeq` by now. */
-export const recoveringSnapshot = (facts: ProcessFacts, replayedSeq: number, takenAt: number): StatusSnapshot => ({
+export const recoveringSnapshot = (
+  facts: ProcessFacts,
+  replayedSeq: number,
+  replay: Replay | null,
+  takenAt: number,
+): StatusSnapshot => ({
   status: {
     ...identityOf(facts),
     role: facts.lastError === null ? "recovering" : "failed",
@@ -105,6 +142,13 @@ export const recoveringSnapshot = (facts: ProcessFacts, replayedSeq: number, tak
     ready: false,
     readyReason: `reading the journal, at record ${replayedSeq}`,
     journal: { firstSeq: 0, lastSeq: replayedSeq, bytes: 0, cutTails: 0 },
+    snapshots: noSnapshots,
+    progress: {
+      phase: replay === null ? "snapshot" : "journal",
+      done: replayedSeq,
+      target: null,
+      rate: replay === null ? null : perSecond(replayedSeq - replay.fromSeq, takenAt - replay.since),
+    },
   },
   takenAt,
   writePath: { pendingSince: null },
@@ -159,11 +203,30 @@ export const runningSnapshot = (facts: ProcessFacts, parts: RunningParts, takenA
       ready: readiness === null,
       readyReason: readiness ?? "ready",
       journal: journal.size,
+      snapshots: {
+        ids: parts.snapshots.store.manifests.map(idOf),
+        taking: parts.snapshots.taker.taking,
+        warning: parts.snapshots.warning,
+      },
+      progress: progressOf(parts),
     },
     takenAt,
     writePath: journal.writePath,
     upstreamHeardAt: link?.lastHeardAt ?? null,
   };
+};
+
+const perSecond = (count: number, milliseconds: number): number | null =>
+  milliseconds <= 0 ? null : Math.round((count * 1_000) / milliseconds);
+
+/** What a standby is catching up with. */
+const progressOf = ({ replica, queue, exchange }: RunningParts): EngineStatus["progress"] => {
+  const { standing } = replica;
+  if (!("following" in standing) || standing.following === null) return null;
+  const { fetching } = standing.following.link;
+  if (fetching !== null) return { phase: "snapshot", done: fetching.bytes, target: fetching.total, rate: null };
+  if (exchange.appliedSeq === queue.committed) return null;
+  return { phase: "apply", done: exchange.appliedSeq, target: queue.committed, rate: null };
 };
 
 /** Why this replica is not ready; null when it is. */
@@ -177,6 +240,8 @@ const readinessOf = (facts: ProcessFacts, { replica, queue, exchange }: RunningP
   if (standing.role === "halted") return describeFault(standing.fault);
   const link = standing.following?.link;
   if (link === undefined) return "not told whom to follow";
+  const { fetching } = link;
+  if (fetching !== null) return `fetching a snapshot, ${fetching.bytes} of ${fetching.total} bytes`;
   if (!link.connected) return `not connected to ${link.target.instance}`;
   const behind = queue.committed - exchange.appliedSeq;
   return behind > facts.config.limits.maxLagRecords ? `${behind} committed records are not applied yet` : null;

@@ -73,6 +73,9 @@ const changeKey = (status: EngineStatus): string =>
     status.ready,
     status.readyReason.replaceAll(/\d+/g, "#"),
     status.journal.cutTails,
+    status.snapshots.ids,
+    status.snapshots.taking?.id,
+    status.snapshots.warning,
     status.lastError,
     status.lastApplyFault,
   ]);

@@ -45,9 +45,9 @@ export class Exchange {
   #rules: TradingRules | null;
   #clientIdWindow: number;
   #applied: Position;
-  readonly #table: ClientIdTable;
-  readonly #digest: Digest;
-  readonly #hashes = new HashHistory();
+  #table: ClientIdTable;
+  #digest: Digest;
+  #hashes = new HashHistory();
 
   /** An exchange that goes on from `state`, which it takes over. */
   constructor(state: ExchangeState = newState()) {
@@ -112,6 +112,17 @@ export class Exchange {
       if (this.#applied.seq !== seq)
         throw new Error(`record ${this.appliedSeq} was applied while the state was written`);
     }
+  }
+
+  /** Goes on from the state of `other`, which must not be used any more. Whoever holds this exchange keeps holding it. */
+  become(other: Exchange): void {
+    this.#book = other.#book;
+    this.#rules = other.#rules;
+    this.#clientIdWindow = other.#clientIdWindow;
+    this.#applied = other.#applied;
+    this.#table = other.#table;
+    this.#digest = other.#digest;
+    this.#hashes = other.#hashes;
   }
 
   /** Applies the next record. Throws when it is not the next one, or when the state machine itself is at fault. */

@@ -1,4 +1,4 @@
-import type { JournalRecord } from "./record.ts";
+import { type JournalRecord, origin, type Position } from "./record.ts";
 
 /** Where an epoch begins in a history, and who led it. */
 export interface EpochEntry {
@@ -12,6 +12,15 @@ export interface EpochTable {
   readonly entries: readonly EpochEntry[];
   readonly end: number;
 }
+
+/** Where a history can be continued without what came before: everything up to `position` is held otherwise. */
+export interface HistoryBase {
+  readonly position: Position;
+  /** Epochs up to `position`. */
+  readonly epochs: readonly EpochEntry[];
+}
+
+export const emptyHistory: HistoryBase = { position: origin, epochs: [] };
 
 /** The entry that `record` adds to its table; null unless it starts an epoch. */
 export const epochEntryOf = (record: JournalRecord): EpochEntry | null =>
@@ -46,3 +55,18 @@ const endOfEpoch = (table: EpochTable, epoch: number): number => {
   const next = table.entries.find((entry) => entry.epoch > epoch);
   return next === undefined ? table.end : next.startSeq - 1;
 };
+
+/** Null when `value` is not a list of epochs. */
+export const parseEpochEntries = (value: unknown): readonly EpochEntry[] | null => {
+  if (!Array.isArray(value)) return null;
+  const entries: EpochEntry[] = [];
+  for (const item of value as readonly unknown[]) {
+    const fields = new Map<string, unknown>(typeof item === "object" && item !== null ? Object.entries(item) : []);
+    const [epoch, startSeq, instance] = ["epoch", "startSeq", "instance"].map((name) => fields.get(name));
+    if (!isCount(epoch) || !isCount(startSeq) || typeof instance !== "string") return null;
+    entries.push({ epoch, startSeq, instance });
+  }
+  return entries;
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

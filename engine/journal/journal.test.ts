@@ -8,6 +8,7 @@ import { FatalError } from "../process/exit.ts";
 import { nodeDisk } from "../storage/nodeDisk.ts";
 import { batch, epochStart, orders } from "../testing/records.ts";
 import { temporaryDirectory } from "../testing/temporaryDirectory.ts";
+import type { HistoryBase } from "./epochTable.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { encodeSyncMark, type JournalRecord, type Position } from "./record.ts";
 import { listSegments } from "./segmentFiles.ts";
@@ -18,13 +19,14 @@ interface Opened {
   readonly durable: Position[];
 }
 
-const openAt = async (dataDir: string, segmentBytes?: number): Promise<Opened> => {
+const openAt = async (dataDir: string, segmentBytes?: number, base?: HistoryBase): Promise<Opened> => {
   const recovered: JournalRecord[] = [];
   const durable: Position[] = [];
   const journal = await openJournal({
     disk: nodeDisk,
     dataDir,
     clock: monotonicClock,
+    ...(base === undefined ? {} : { base }),
     ...(segmentBytes === undefined ? {} : { segmentBytes }),
     onRecovered: (record) => recovered.push(record),
     onDurable: (position) => durable.push(position),
@@ -273,5 +275,94 @@ describe("cutting a tail", () => {
     assert.equal(await journal.cutAfter(1), null);
     assert.equal(journal.size.cutTails, 0);
     await journal.close();
+  });
+});
+
+describe("a journal behind a snapshot", () => {
+  const baseAt = (seq: number): HistoryBase => ({
+    position: { epoch: 1, seq },
+    epochs: [{ epoch: 1, startSeq: 1, instance: "te-0" }],
+  });
+  /** One segment for every batch. */
+  const smallest = 1;
+
+  it("is read from there on, and keeps what comes before", async (test) => {
+    const dir = await temporaryDirectory(test);
+    await write(dir, 10, 3, smallest);
+    const { journal, recovered } = await openAt(dir, smallest, baseAt(6));
+    assert.deepEqual(seqsOf(recovered), [7, 8, 9, 10]);
+    assert.deepEqual(journal.last, { epoch: 1, seq: 10 });
+    assert.equal(journal.firstSeq, 1);
+    assert.deepEqual(journal.epochTable, { entries: baseAt(6).epochs, end: 10 });
+    await journal.close();
+  });
+
+  it("forgets whole segments up to a record, and recovers without them", async (test) => {
+    const dir = await temporaryDirectory(test);
+    await write(dir, 10, 3, smallest);
+    const { journal } = await openAt(dir, smallest);
+    await journal.forgetUpTo(6);
+    assert.equal(journal.firstSeq, 5, "record 6 is in the middle of a segment");
+    await journal.forgetUpTo(10);
+    assert.equal(journal.size.firstSeq, 8, "the segment that is written to stays");
+    journal.append(batch(...orders(1, 11, 12)));
+    await journal.close();
+    const again = await openAt(dir, smallest, baseAt(9));
+    assert.deepEqual(seqsOf(again.recovered), [10, 11, 12]);
+    await again.journal.close();
+    await assert.rejects(
+      openAt(dir, smallest),
+      isFatal("corrupt", /begins here, and what is known before ends at record 0/),
+    );
+  });
+
+  it("says that a record is gone, and does not answer with later ones", async (test) => {
+    const dir = await temporaryDirectory(test);
+    await write(dir, 10, 3, smallest);
+    const { journal } = await openAt(dir, smallest);
+    await journal.forgetUpTo(7);
+    await assert.rejects(journal.read(2, 10).next(), /record 2 is not in the journal any more/);
+    await journal.close();
+  });
+
+  it("continues behind a snapshot that is ahead of it", async (test) => {
+    const dir = await temporaryDirectory(test);
+    await write(dir, 4);
+    const { journal } = await openAt(dir);
+    await journal.restartAfter(baseAt(20));
+    assert.deepEqual(
+      [journal.last, journal.durable, journal.firstSeq],
+      [{ epoch: 1, seq: 20 }, { epoch: 1, seq: 20 }, 21],
+    );
+    journal.append(batch(...orders(1, 21, 22)));
+    await journal.close();
+    const again = await openAt(dir, undefined, baseAt(20));
+    assert.deepEqual(seqsOf(again.recovered), [21, 22]);
+    await again.journal.close();
+  });
+
+  it("is begun anew when a crash came between the snapshot and that", async (test) => {
+    for (const outdated of [4, 0]) {
+      const dir = await temporaryDirectory(test);
+      if (outdated > 0) await write(dir, outdated, 3, smallest);
+      const { journal, recovered } = await openAt(dir, smallest, baseAt(20));
+      assert.deepEqual(recovered, []);
+      assert.deepEqual([journal.last, journal.firstSeq], [{ epoch: 1, seq: 20 }, 21]);
+      assert.equal((await segmentPaths(dir)).length, 1);
+      await journal.close();
+    }
+  });
+
+  it("can be cut while older segments are forgotten", async (test) => {
+    const dir = await temporaryDirectory(test);
+    await write(dir, 10, 3, smallest);
+    const { journal } = await openAt(dir, smallest);
+    await Promise.all([journal.cutAfter(8), journal.forgetUpTo(5)]);
+    assert.deepEqual([journal.firstSeq, journal.last.seq], [5, 8]);
+    journal.append(batch(...orders(1, 9, 9)));
+    await journal.close();
+    const again = await openAt(dir, smallest, baseAt(5));
+    assert.deepEqual(seqsOf(again.recovered), [6, 7, 8, 9]);
+    await again.journal.close();
   });
 });

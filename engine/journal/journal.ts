@@ -3,13 +3,20 @@ import { join } from "node:path";
 import type { Clock } from "../process/clock.ts";
 import { diskFailure, FatalError } from "../process/exit.ts";
 import type { Disk, DiskFile } from "../storage/disk.ts";
-import { writeDurably } from "../storage/durableFile.ts";
-import { type EpochEntry, type EpochTable, epochAt, epochEntryOf } from "./epochTable.ts";
+import { removeDurably, writeDurably } from "../storage/durableFile.ts";
+import {
+  type EpochEntry,
+  type EpochTable,
+  emptyHistory,
+  epochAt,
+  epochEntryOf,
+  type HistoryBase,
+} from "./epochTable.ts";
 import { readJournal } from "./journalReader.ts";
 import { encodeSyncMark, entryLength, type JournalRecord, type Position, readEntry } from "./record.ts";
 import type { RecordBatch } from "./recordBatch.ts";
 import { type RecoveredSegment, recoverJournal } from "./recovery.ts";
-import { createSegment, segmentHeaderBytes } from "./segmentFiles.ts";
+import { createSegment, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
 
 export interface JournalOptions {
   readonly disk: Disk;
@@ -17,7 +24,9 @@ export interface JournalOptions {
   readonly clock: Clock;
   /** A segment that has grown beyond this is followed by a new one. */
   readonly segmentBytes?: number;
-  /** Every record on disk, in order, before {@link openJournal} resolves. */
+  /** What is held of the history without this journal; nothing when absent. */
+  readonly base?: HistoryBase;
+  /** Every record on disk behind the base, in order, before {@link openJournal} resolves. */
   readonly onRecovered: (record: JournalRecord) => void;
   /** Everything up to `durable` survives a crash from now on. */
   readonly onDurable: (durable: Position, syncMilliseconds: number) => void;
@@ -53,22 +62,42 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
     await disk.makeDirectory(dir);
     await disk.makeDirectory(cutDir);
     await disk.syncDirectory(options.dataDir);
-    const epochs: EpochEntry[] = [];
-    const { segments, last } = await recoverJournal(disk, dir, (record) => {
+    const base = options.base ?? emptyHistory;
+    const epochs: EpochEntry[] = [...base.epochs];
+    const { segments, last } = await recoverJournal(disk, dir, base, (record) => {
       const entry = epochEntryOf(record);
       if (entry !== null) epochs.push(entry);
       options.onRecovered(record);
     });
-    const active = segments.at(-1) ?? { ...(await createSegment(disk, dir, 1)), bytes: segmentHeaderBytes };
+    // A snapshot was installed, and the crash came before the journal was begun anew behind it.
+    const isOutdated = last.seq < base.position.seq;
+    const usable = isOutdated || segments.length === 0 ? [await beginAnew(disk, dir, segments, base)] : segments;
+    const active = usable.at(-1) ?? missingSegment();
     const cutTails = (await disk.readDirectory(cutDir)).length;
     const file = await disk.open(active.path, "write");
-    return new Journal(
-      { dir, cutDir, cutTails, epochs, last, file, segments: [...segments.slice(0, -1), active] },
-      options,
-    );
+    const end = isOutdated ? base.position : last;
+    return new Journal({ dir, cutDir, cutTails, epochs, last: end, file, segments: usable }, options);
   } catch (error) {
     throw diskFailure(`open the journal in ${dir}`, error);
   }
+};
+
+/** Removes all segments, and answers an empty one behind `base`. */
+const beginAnew = async (
+  disk: Disk,
+  dir: string,
+  segments: readonly SegmentFile[],
+  { position }: HistoryBase,
+): Promise<RecoveredSegment> => {
+  // The newest first: a crash in between leaves a history that ends early, which is outdated just the same.
+  for (const { path } of segments.toReversed()) await disk.remove(path);
+  // Before the new one is there: an old one that came back beside it would look like its beginning.
+  await disk.syncDirectory(dir);
+  return { ...(await createSegment(disk, dir, position.seq + 1)), bytes: segmentHeaderBytes };
+};
+
+const missingSegment = (): never => {
+  throw new Error("a journal has at least one segment");
 };
 
 interface JournalState {
@@ -98,6 +127,7 @@ export class Journal {
   #durable: Position;
   #waiting: RecordBatch[] = [];
   #flushing: Promise<void> | null = null;
+  #forgetting: Promise<void> = Promise.resolve();
   #failure: FatalError | null = null;
   #pendingSince: number | null = null;
 
@@ -119,6 +149,11 @@ export class Journal {
     return this.#last;
   }
 
+  /** The first record that can be read, or that will be. */
+  get firstSeq(): number {
+    return (this.#segments[0] ?? missingSegment()).firstSeq;
+  }
+
   get durable(): Position {
     return this.#durable;
   }
@@ -130,7 +165,8 @@ export class Journal {
 
   get size(): { firstSeq: number; lastSeq: number; bytes: number; cutTails: number } {
     const bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
-    return { firstSeq: this.#last.seq === 0 ? 0 : 1, lastSeq: this.#last.seq, bytes, cutTails: this.#cutTails };
+    const firstSeq = this.#last.seq === 0 ? 0 : this.firstSeq;
+    return { firstSeq, lastSeq: this.#last.seq, bytes, cutTails: this.#cutTails };
   }
 
   get writePath(): WritePath {
@@ -171,16 +207,38 @@ export class Journal {
   async cutAfter(seq: number): Promise<CutTail | null> {
     await this.flushed();
     if (seq >= this.#last.seq) return null;
-    try {
-      return await this.#cut(seq);
-    } catch (error) {
-      const failure = this.#fail(diskFailure(`cut the journal after record ${seq}`, error));
-      this.#options.onFailure(failure);
-      throw failure;
-    }
+    return this.#attempt(`cut the journal after record ${seq}`, () => this.#cut(seq));
+  }
+
+  /** Removes the segments that hold nothing after record `seq`, which must be held otherwise. */
+  async forgetUpTo(seq: number): Promise<void> {
+    const kept = this.#segments.findLastIndex(({ firstSeq }) => firstSeq <= seq + 1);
+    const forgotten = this.#segments.splice(0, Math.max(kept, 0));
+    if (forgotten.length === 0) return;
+    this.#forgetting = this.#attempt(`forget records up to ${seq}`, async () => {
+      // The oldest first, each for good before the next: no crash leaves a gap.
+      for (const { path } of forgotten) await removeDurably(this.#disk, path);
+    });
+    await this.#forgetting;
+  }
+
+  /** Forgets everything and continues behind `base`, which is ahead. Nothing may be appended meanwhile. */
+  async restartAfter(base: HistoryBase): Promise<void> {
+    await this.flushed();
+    if (base.position.seq <= this.#last.seq) throw new Error(`record ${base.position.seq} is in the journal already`);
+    await this.#attempt(`continue the journal behind record ${base.position.seq}`, async () => {
+      await this.#file.close();
+      const segment = await beginAnew(this.#disk, this.dir, this.#segments, base);
+      this.#file = await this.#disk.open(segment.path, "write");
+      this.#segments.splice(0, this.#segments.length, segment);
+    });
+    this.#epochs = [...base.epochs];
+    this.#last = base.position;
+    this.#durable = base.position;
   }
 
   async close(): Promise<void> {
+    await this.#forgetting;
     await this.flushed();
     await this.#file.close();
   }
@@ -215,7 +273,8 @@ export class Journal {
 
   async #segmentToWrite(): Promise<OpenSegment> {
     const active = this.#activeSegment();
-    if (active.bytes < (this.#options.segmentBytes ?? defaultSegmentBytes)) return active;
+    const isEmpty = active.bytes === segmentHeaderBytes;
+    if (isEmpty || active.bytes < (this.#options.segmentBytes ?? defaultSegmentBytes)) return active;
     const created = {
       ...(await createSegment(this.#disk, this.dir, this.#durable.seq + 1)),
       bytes: segmentHeaderBytes,
@@ -227,9 +286,18 @@ export class Journal {
   }
 
   #activeSegment(): OpenSegment {
-    const active = this.#segments.at(-1);
-    if (active === undefined) throw new Error("a journal has at least one segment");
-    return active;
+    return this.#segments.at(-1) ?? missingSegment();
+  }
+
+  /** Whatever fails here leaves the disk in a state that only a restart can tell. */
+  async #attempt<T>(what: string, step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      const failure = this.#fail(diskFailure(what, error));
+      this.#options.onFailure(failure);
+      throw failure;
+    }
   }
 
   async #cut(seq: number): Promise<CutTail> {
@@ -250,7 +318,8 @@ export class Journal {
     await this.#file.sync();
     await this.#disk.syncDirectory(this.dir);
     segment.bytes = end;
-    this.#segments.length = kept + 1;
+    // Older ones may have been forgotten meanwhile.
+    this.#segments.splice(this.#segments.indexOf(segment) + 1);
     this.#epochs = this.#epochs.filter((entry) => entry.startSeq <= seq);
     this.#last = { epoch: epochAt(this.#epochs, seq), seq };
     this.#durable = this.#last;

@@ -3,11 +3,20 @@ import { entryLength, type JournalRecord, readEntry } from "./record.ts";
 import { batchOf, type RecordBatch } from "./recordBatch.ts";
 import { listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
 
+/** The journal begins later: what comes before is in a snapshot only. */
+export class RecordsGone extends Error {
+  constructor(seq: number) {
+    super(`record ${seq} is not in the journal any more`);
+    this.name = "RecordsGone";
+  }
+}
+
 const chunkBytes = 256 * 1024;
 
 /**
  * Reads the records `fromSeq` to `toSeq` of a journal that may be written to meanwhile, in batches. The caller
  * knows that they are durable; the reading ends early at anything unreadable, such as a tail that is being cut.
+ * Throws {@link RecordsGone}.
  */
 export async function* readJournal(
   disk: Disk,
@@ -17,7 +26,8 @@ export async function* readJournal(
 ): AsyncGenerator<RecordBatch> {
   const segments = await listSegments(disk, dir);
   const start = segments.findLastIndex((segment) => segment.firstSeq <= fromSeq);
-  for (const segment of segments.slice(Math.max(start, 0))) {
+  if (start === -1) throw new RecordsGone(fromSeq);
+  for (const segment of segments.slice(start)) {
     if (segment.firstSeq > toSeq) return;
     yield* readSegment(disk, segment, fromSeq, toSeq);
   }

@@ -2,7 +2,8 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { FatalError } from "../process/exit.ts";
 import type { Disk } from "../storage/disk.ts";
-import { entryLength, holdsSyncMark, type JournalRecord, origin, type Position, readEntry } from "./record.ts";
+import { epochAt, type HistoryBase } from "./epochTable.ts";
+import { entryLength, holdsSyncMark, type JournalRecord, type Position, readEntry } from "./record.ts";
 import { discontinuity, positionOf } from "./recordBatch.ts";
 import { checkSegmentHeader, listSegments, type SegmentFile, segmentHeaderBytes } from "./segmentFiles.ts";
 
@@ -19,19 +20,27 @@ export interface Recovery {
 const recordsPerTurn = 8_192;
 
 /**
- * Reads the whole journal in order and hands every record to `visit`. A write that a crash tore is cut off
+ * Reads the journal behind `base` in order and hands every record to `visit`. A write that a crash tore is cut off
  * at the very end of the last segment; damage anywhere else ends the process, because cutting there would lose
- * records that were acknowledged. What this returns is durable.
+ * records that were acknowledged. What this returns is durable. Segments that end before the base are not read.
  */
 export const recoverJournal = async (
   disk: Disk,
   dir: string,
+  base: HistoryBase,
   visit: (record: JournalRecord) => void,
 ): Promise<Recovery> => {
   const files = await listSegments(disk, dir);
-  const segments: RecoveredSegment[] = [];
-  let last = origin;
+  const start = files.findLastIndex(({ firstSeq }) => firstSeq <= base.position.seq + 1);
+  const first = files[start];
+  if (first === undefined) {
+    if (files[0] === undefined) return { segments: [], last: base.position };
+    throw corrupt(files[0], `the journal begins here, and what is known before ends at record ${base.position.seq}`);
+  }
+  const segments = await skipSegments(disk, files.slice(0, start));
+  let last = { seq: first.firstSeq - 1, epoch: epochAt(base.epochs, first.firstSeq - 1) };
   for (const [index, file] of files.entries()) {
+    if (index < start) continue;
     const isLast = index === files.length - 1;
     const bytes = await disk.readFile(file.path);
     if (isLast && bytes.length < segmentHeaderBytes) {
@@ -44,7 +53,9 @@ export const recoverJournal = async (
     if (file.firstSeq !== last.seq + 1) {
       throw corrupt(file, `it begins at record ${file.firstSeq}, and the journal before it ends at ${last.seq}`);
     }
-    const scan = await scanSegment(file, bytes, last, visit);
+    const scan = await scanSegment(file, bytes, last, (record) => {
+      if (record.seq > base.position.seq) visit(record);
+    });
     last = scan.last;
     if (scan.end < bytes.length) {
       if (!isLast || holdsSyncMark(bytes, scan.end)) {
@@ -55,6 +66,19 @@ export const recoverJournal = async (
     segments.push({ ...file, bytes: scan.end });
   }
   return { segments, last };
+};
+
+const skipSegments = async (disk: Disk, files: readonly SegmentFile[]): Promise<RecoveredSegment[]> => {
+  const skipped: RecoveredSegment[] = [];
+  for (const segment of files) {
+    const file = await disk.open(segment.path, "read");
+    try {
+      skipped.push({ ...segment, bytes: await file.size() });
+    } finally {
+      await file.close();
+    }
+  }
+  return skipped;
 };
 
 const scanSegment = async (

@@ -44,6 +44,8 @@ export interface EngineLimits {
   readonly maxLagRecords: number;
   /** Orders that may be sequenced and not committed; more are refused. */
   readonly maxInFlight: number;
+  /** A standby takes a snapshot when it has applied so many records since the last one. */
+  readonly snapshotEveryRecords: number;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,6 +74,7 @@ export const readConfig = (env: Environment): EngineConfig => {
       commitTimeoutMs: count(env, "TE_COMMIT_TIMEOUT_MS", 2_000),
       drainDeadlineMs: count(env, "TE_DRAIN_DEADLINE_MS", 10_000),
       maxLagRecords: count(env, "TE_MAX_LAG_RECORDS", 10_000),
+      snapshotEveryRecords: count(env, "TE_SNAPSHOT_EVERY_RECORDS", 1_000_000),
       maxInFlight: count(env, "TE_MAX_IN_FLIGHT", 5_000),
     },
   };

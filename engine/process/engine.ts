@@ -162,6 +162,8 @@ export class Engine {
         return replica.drain(call.args);
       case "undrain":
         return replica.undrain(call.args);
+      case "snapshot":
+        return replica.takeSnapshot();
     }
   }
 
@@ -205,7 +207,7 @@ export class Engine {
     };
     const now = this.#options.clock();
     const { running, queue, exchange, promised } = this.#core;
-    if (running === null) return recoveringSnapshot(facts, queue.received, now);
+    if (running === null) return recoveringSnapshot(facts, queue.received, this.#core.replay, now);
     return runningSnapshot(facts, { ...running, queue, exchange, promised }, now);
   }
 

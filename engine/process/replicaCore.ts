@@ -5,6 +5,8 @@ import { CommitQueue, type CommitQueueOptions } from "../replica/commitQueue.ts"
 import { Replica, type ReplicaConfig } from "../replica/replica.ts";
 import type { Network } from "../replication/network.ts";
 import { ReplicationServer } from "../replication/replicationServer.ts";
+import { snapshotStateOf } from "../snapshots/exchangeState.ts";
+import { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
 import { type ApplyFault, LastApply } from "../storage/applyFault.ts";
 import type { Disk } from "../storage/disk.ts";
 import { claimDataDirectory } from "../storage/identity.ts";
@@ -42,10 +44,17 @@ export interface ReplicaCoreOptions extends World {
   readonly onFailure: (error: FatalError) => void;
 }
 
+/** Reading the journal: where that began, and when. */
+export interface Replay {
+  readonly fromSeq: number;
+  readonly since: number;
+}
+
 /** A replica that has read its journal. */
 export interface RunningReplica {
   readonly journal: Journal;
   readonly replica: Replica;
+  readonly snapshots: ReplicaSnapshots;
 }
 
 /**
@@ -60,6 +69,7 @@ export class ReplicaCore {
   #lastApply: LastApply | null = null;
   #running: RunningReplica | null = null;
   #replication: ReplicationServer | null = null;
+  #replay: Replay | null = null;
 
   constructor(options: ReplicaCoreOptions) {
     const { timers, clock, onApplied } = options;
@@ -77,6 +87,11 @@ export class ReplicaCore {
   /** The record that ended this replica and build before; null for none. */
   get applyFault(): ApplyFault | null {
     return this.#lastApply?.fault ?? null;
+  }
+
+  /** The journal that is being read; null before and after. */
+  get replay(): Replay | null {
+    return this.#running === null ? this.#replay : null;
   }
 
   /** Null until {@link recover} has resolved. */
@@ -98,9 +113,13 @@ export class ReplicaCore {
     if (promised === null) throw new Error("the data directory is claimed before its journal is read");
     const { config, network, clock, timers, log, onSynced, onChange, onFailure } = this.#options;
     const { queue, exchange } = this;
+    const snapshots = await this.#openSnapshots();
     const halting = this.#lastApply?.halting ?? null;
     if (halting !== null) queue.haltBefore(halting.seq);
+    const base = await snapshots.load();
+    this.#replay = { fromSeq: base.position.seq, since: clock() };
     const journal = await openJournal({
+      base,
       disk: this.#options.disk,
       ...(this.#options.segmentBytes === undefined ? {} : { segmentBytes: this.#options.segmentBytes }),
       dataDir: config.dataDir,
@@ -112,10 +131,11 @@ export class ReplicaCore {
       },
       onFailure,
     });
-    const parts = { journal, queue, exchange, promised, halting };
+    const parts = { journal, queue, exchange, snapshots, promised, halting };
     const { bootClock = clock } = this.#options;
     const replica = new Replica({ config, ...parts, network, clock, bootClock, timers, log, onChange, onFailure });
-    this.#running = { journal, replica };
+    snapshots.attach(journal);
+    this.#running = { journal, replica, snapshots };
     return this.#running;
   }
 
@@ -138,6 +158,7 @@ export class ReplicaCore {
 
   async stop(): Promise<void> {
     await this.#running?.replica.stop();
+    await this.#running?.snapshots.taker.abandon();
     await this.#replication?.close();
     await this.#running?.journal.close();
   }
@@ -151,6 +172,23 @@ export class ReplicaCore {
       log.error("the apply fault could not be written down", { error: messageOf(cause) });
     }
     onFailure(error);
+  }
+
+  #openSnapshots(): Promise<ReplicaSnapshots> {
+    const { disk, config, timers, log, onChange, onFailure } = this.#options;
+    return ReplicaSnapshots.open({
+      disk,
+      dataDir: config.dataDir,
+      state: snapshotStateOf(this.exchange),
+      queue: this.queue,
+      build: config.build,
+      everyRecords: config.limits.snapshotEveryRecords,
+      timers,
+      log,
+      onTaken: (manifest) => this.#running?.replica.noticeSnapshot(manifest),
+      onChange,
+      onFailure,
+    });
   }
 
   #recovered(record: JournalRecord): void {

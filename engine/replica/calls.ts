@@ -39,6 +39,9 @@ export interface GrantCall extends CallIdentity {
   readonly ttlMs: number;
 }
 
+/** Belongs to no epoch: a snapshot is the same in each. */
+export type SnapshotCall = Omit<CallIdentity, "epoch">;
+
 /** A mutating call, as the control thread hands it over. */
 export type ReplicaCall =
   | { readonly name: "fence"; readonly args: CallIdentity }
@@ -48,7 +51,8 @@ export type ReplicaCall =
   | { readonly name: "members"; readonly args: MembersCall }
   | { readonly name: "grant"; readonly args: GrantCall }
   | { readonly name: "drain"; readonly args: DrainCall }
-  | { readonly name: "undrain"; readonly args: CallIdentity };
+  | { readonly name: "undrain"; readonly args: CallIdentity }
+  | { readonly name: "snapshot"; readonly args: SnapshotCall };
 
 export interface FenceAnswer {
   readonly instance: string;
@@ -84,6 +88,12 @@ export interface GrantAnswer {
   readonly instance: string;
   readonly epoch: number;
   readonly ttlMs: number;
+}
+
+export interface SnapshotAnswer {
+  readonly instance: string;
+  /** Its id; GET /v1/snapshots/ID tells when it is done. */
+  readonly snapshot: string;
 }
 
 export interface DrainAnswer {

@@ -89,6 +89,14 @@ export class CommitQueue {
     this.#haltSeq = Math.min(this.#haltSeq, seq);
   }
 
+  /** Continues behind record `seq`, up to which the exchange holds the state already. */
+  restartAfter(seq: number): void {
+    this.#waiting = [];
+    this.#head = 0;
+    this.#received = seq;
+    this.#committed = Math.max(this.#committed, seq);
+  }
+
   /** Forgets the records after `seq`; they must not be committed. */
   cutAfter(seq: number): void {
     this.#waiting = this.#waiting.slice(this.#head).filter(({ record }) => record.seq <= seq);

@@ -11,6 +11,7 @@ import { FollowerLink } from "../replication/followerLink.ts";
 import type { Hello, Refused } from "../replication/handshake.ts";
 import type { Connection } from "../replication/network.ts";
 import { RecentBatches } from "../replication/recentBatches.ts";
+import type { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
 import type { CommitQueue, Ticket } from "./commitQueue.ts";
 import { Grant } from "./grant.ts";
 import { LeadershipProof } from "./leadershipProof.ts";
@@ -45,6 +46,7 @@ export interface PrimaryTermOptions {
   readonly intake: Intake;
   readonly journal: Journal;
   readonly queue: CommitQueue;
+  readonly snapshots: ReplicaSnapshots;
   readonly limits: EngineLimits;
   readonly clock: Clock;
   /** What a grant is measured on. */
@@ -175,7 +177,7 @@ export class PrimaryTerm {
 
   /** Answers a follower's hello. */
   accept(hello: Hello, connection: Connection): FollowerLink | Refused {
-    const { instance, journal, clock, log } = this.#options;
+    const { instance, journal, snapshots, clock, log } = this.#options;
     if (!this.#begun) return { code: "NOT_PRIMARY", detail: `epoch ${this.epoch} is about to begin here` };
     if (hello.promised > this.epoch) {
       return { code: "STALE_EPOCH", detail: `epoch ${hello.promised} was promised, this primary leads ${this.epoch}` };
@@ -183,16 +185,25 @@ export class PrimaryTerm {
     if (hello.epoch !== this.epoch) {
       return { code: "WRONG_EPOCH", detail: `this primary leads epoch ${this.epoch}, not ${hello.epoch}` };
     }
+    const common = this.#commonEnd(hello.history);
+    const isTooFarBehind = common + 1 < journal.firstSeq;
+    const snapshot = isTooFarBehind ? snapshots.store.newest : undefined;
+    if (isTooFarBehind && snapshot === undefined) {
+      const detail = `the journal begins at record ${journal.firstSeq}, and there is no snapshot of what comes before`;
+      return { code: "NEED_SNAPSHOT", detail };
+    }
     this.#links.get(hello.instance)?.close();
     const link = new FollowerLink({
       connection,
       instance: hello.instance,
-      welcome: { instance, epoch: this.epoch, commonEnd: this.#commonEnd(hello.history) },
+      welcome: { instance, epoch: this.epoch, commonEnd: common, ...(snapshot === undefined ? {} : { snapshot }) },
       journal,
       recent: this.#recent,
       clock,
       log,
       committed: () => this.committedSeq,
+      transfer: (send) => snapshots.transfer(send),
+      onOffer: (manifest, transfer) => snapshots.offered(manifest, transfer),
       onAck: () => this.advance(),
       onClosed: (closed) => this.#forget(closed),
     });

@@ -11,6 +11,8 @@ import type { Hello, Refused } from "../replication/handshake.ts";
 import type { Connection, Network } from "../replication/network.ts";
 import type { FollowerSession } from "../replication/replicationServer.ts";
 import { UpstreamLink } from "../replication/upstreamLink.ts";
+import type { Manifest } from "../snapshots/manifest.ts";
+import type { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
 import type { ApplyFault } from "../storage/applyFault.ts";
 import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type {
@@ -27,6 +29,7 @@ import type {
   MembersCall,
   PlacedAnswer,
   PromoteCall,
+  SnapshotAnswer,
 } from "./calls.ts";
 import type { CommitQueue } from "./commitQueue.ts";
 import { OrderDesk } from "./orderDesk.ts";
@@ -44,6 +47,7 @@ export interface ReplicaOptions {
   readonly journal: Journal;
   readonly queue: CommitQueue;
   readonly exchange: Exchange;
+  readonly snapshots: ReplicaSnapshots;
   readonly promised: PromisedEpoch;
   readonly network: Network;
   /** The record that forbids this replica to take part; null for none. */
@@ -109,9 +113,29 @@ export class Replica {
 
   /** To be called at every heartbeat. */
   tick(): void {
+    this.#options.snapshots.tick(this.#mayPause);
     if (!("term" in this.#standing)) return;
     this.#standing.term.tick();
     this.#standing.desk.tick();
+  }
+
+  /** Begins a snapshot, and answers its id at once. */
+  async takeSnapshot(): Promise<SnapshotAnswer> {
+    if (!this.#mayPause) {
+      throw new Refusal("WRONG_STATE", "a primary would stop trading for it: ask one of its standbys");
+    }
+    const snapshot = await this.#options.snapshots.taker.begin();
+    return { instance: this.#options.config.instance, snapshot };
+  }
+
+  /** This replica has taken a snapshot. */
+  noticeSnapshot(manifest: Manifest): void {
+    this.#following()?.link.offer(manifest);
+  }
+
+  /** Nobody waits for what is applied here; or there is nobody else who could take a snapshot. */
+  get #mayPause(): boolean {
+    return !("term" in this.#standing) || this.#standing.term.syncSet.members.length === 0;
   }
 
   /** The journal has made more durable. */
@@ -159,6 +183,8 @@ export class Replica {
       this.#refuseUsedEpoch(call.epoch);
       this.#options.promised.raise(call.epoch);
       await this.#leaveEpochsBelow(call.epoch, "standby");
+      // Orders wait for what is applied: whoever asked for the snapshot asks again.
+      await this.#options.snapshots.taker.abandon();
       await this.#options.promised.persist();
       const durable = await this.#options.journal.flushed();
       if (comparePositions(durable, call.minPosition) < 0) {
@@ -288,14 +314,14 @@ export class Replica {
   }
 
   #beginTerm(call: PromoteCall): PrimaryTerm {
-    const { config, journal, queue, exchange, clock, bootClock, timers, log, onChange } = this.#options;
+    const { config, journal, queue, snapshots, exchange, clock, bootClock, timers, log, onChange } = this.#options;
     const { tradingPair, tickSize, lotSize } = config.rules;
     const { instance, clientIdWindow, limits } = config;
     const tradesBy = { tradingPair, tickSize, lotSize, clientIdWindow };
     const start: EpochStart = { kind: "epochStart", previous: journal.last, instance, ...tradesBy };
     const syncSet = { version: 1, members: this.#others(call.members), k: call.k };
     const options = { epoch: call.epoch, instance, syncSet, intake: call.resume };
-    const world = { journal, queue, limits, clock, bootClock, timers, log, onChange };
+    const world = { journal, queue, snapshots, limits, clock, bootClock, timers, log, onChange };
     const term = new PrimaryTerm({ ...options, ...world }, start);
     const desk = new OrderDesk({ term, exchange, clock, commitTimeoutMs: limits.commitTimeoutMs });
     this.#become({ role: "primary", term, desk });

@@ -4,7 +4,11 @@ import type { EngineConfig } from "../process/config.ts";
 import { FatalError } from "../process/exit.ts";
 import type { Log } from "../process/log.ts";
 import type { Hello } from "../replication/handshake.ts";
+import type { SnapshotTransfer, SnapshotTransferOptions } from "../replication/snapshotTransfer.ts";
 import type { UpstreamConsumer } from "../replication/upstreamLink.ts";
+import type { Manifest } from "../snapshots/manifest.ts";
+import type { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
+import type { SnapshotFetch } from "../snapshots/snapshotFetch.ts";
 import type { PromisedEpoch } from "../storage/promisedEpoch.ts";
 import type { CommitQueue } from "./commitQueue.ts";
 
@@ -12,6 +16,7 @@ export interface StandbyHistoryOptions {
   readonly config: Pick<EngineConfig, "clusterUid" | "instance" | "token">;
   readonly journal: Journal;
   readonly queue: CommitQueue;
+  readonly snapshots: ReplicaSnapshots;
   readonly promised: PromisedEpoch;
   readonly log: Log;
   readonly onChange: () => void;
@@ -48,6 +53,22 @@ export class StandbyHistory implements UpstreamConsumer {
     journal.append(batch);
     for (const record of batch.records) queue.add(record, null);
     queue.advance(committed);
+  }
+
+  fetch(snapshot: Manifest): Promise<SnapshotFetch> {
+    return this.#options.snapshots.fetch(snapshot);
+  }
+
+  install(snapshot: Manifest): Promise<void> {
+    return this.#options.snapshots.install(snapshot);
+  }
+
+  newestSnapshot(): Manifest | undefined {
+    return this.#options.snapshots.store.newest;
+  }
+
+  transfer(send: SnapshotTransferOptions["send"]): SnapshotTransfer {
+    return this.#options.snapshots.transfer(send);
   }
 
   learnCommitted(committed: number): void {

@@ -5,6 +5,7 @@ import { encodeMessage, encodePulse, encodeRecordsHead, type Frame } from "./fra
 import type { Welcome } from "./handshake.ts";
 import type { Connection } from "./network.ts";
 import type { RecentBatches } from "./recentBatches.ts";
+import type { SnapshotTransfer, SnapshotTransferOptions } from "./snapshotTransfer.ts";
 
 export interface FollowerLinkOptions {
   readonly connection: Connection;
@@ -12,12 +13,15 @@ export interface FollowerLinkOptions {
   readonly welcome: Welcome;
   readonly journal: Journal;
   readonly recent: RecentBatches;
+  readonly transfer: (send: SnapshotTransferOptions["send"]) => SnapshotTransfer;
   readonly clock: Clock;
   readonly log: Log;
   /** What to tell the follower as committed. */
   readonly committed: () => number;
   /** The follower told something new. */
   readonly onAck: () => void;
+  /** The follower has taken this snapshot, and `transfer` fetches it. */
+  readonly onOffer: (manifest: unknown, transfer: SnapshotTransfer) => void;
   readonly onClosed: (link: FollowerLink) => void;
 }
 
@@ -25,6 +29,7 @@ export interface FollowerLinkOptions {
 export class FollowerLink {
   readonly instance: string;
   readonly #options: FollowerLinkOptions;
+  readonly #transfer: SnapshotTransfer;
   #nextSeq: number;
   #durable = 0;
   #echo = 0;
@@ -40,6 +45,7 @@ export class FollowerLink {
     this.instance = options.instance;
     this.#nextSeq = options.welcome.commonEnd + 1;
     this.#lastHeardAt = options.clock();
+    this.#transfer = options.transfer((...pieces) => void options.connection.write(...pieces));
     options.connection.onDrain(() => {
       this.#unblock();
       this.pump();
@@ -47,6 +53,7 @@ export class FollowerLink {
     options.connection.onClose(() => {
       this.#closed = true;
       this.#unblock();
+      this.#transfer.close();
       options.onClosed(this);
     });
     options.connection.write(encodeMessage("welcome", options.welcome));
@@ -67,11 +74,16 @@ export class FollowerLink {
   }
 
   receive(frame: Frame): void {
+    this.#lastHeardAt = this.#options.clock();
+    if (this.#transfer.handle(frame)) return;
+    if (frame.type === "snapshotOffer") {
+      this.#options.onOffer(frame.body, this.#transfer);
+      return;
+    }
     if (frame.type !== "ack") {
       this.close();
       return;
     }
-    this.#lastHeardAt = this.#options.clock();
     this.#durable = Math.max(this.#durable, frame.durable);
     this.#echo = Math.max(this.#echo, frame.echo);
     this.#options.onAck();
@@ -80,7 +92,8 @@ export class FollowerLink {
   /** Sends what the follower does not have yet, as far as its connection takes it. */
   pump(): void {
     const { recent, journal } = this.#options;
-    if (this.#readingDisk) return;
+    // Its journal is to begin behind the snapshot that it fetches: it connects anew then.
+    if (this.#readingDisk || this.#options.welcome.snapshot !== undefined) return;
     while (!this.#closed && !this.#blocked && this.#nextSeq <= journal.last.seq) {
       const piece = recent.from(this.#nextSeq);
       if (piece === null) {

@@ -1,17 +1,32 @@
 /**
  * What travels on a replication connection. A frame is u32 length, u8 type and a body; integers are little endian.
  * The standby speaks first (hello), the primary answers welcome or refused; then records and pulses
- * flow down, acknowledgements flow up.
+ * flow down, acknowledgements flow up. Snapshots flow either way, asked for chunk by chunk: a follower that is too far
+ * behind fetches one, and a primary fetches those that its followers take and offer.
  */
-export const frameTypes = { hello: 1, welcome: 2, refused: 3, records: 4, pulse: 5, ack: 6 } as const;
+export const frameTypes = {
+  hello: 1,
+  welcome: 2,
+  refused: 3,
+  records: 4,
+  pulse: 5,
+  ack: 6,
+  snapshotOffer: 7,
+  snapshotRequest: 8,
+  snapshotChunk: 9,
+} as const;
+
+type MessageType = "hello" | "welcome" | "refused" | "snapshotOffer" | "snapshotRequest";
 
 export type Frame =
-  | { readonly type: "hello" | "welcome" | "refused"; readonly body: unknown }
+  | { readonly type: MessageType; readonly body: unknown }
   /** Records in journal encoding, and what is committed at the primary. */
   | { readonly type: "records"; readonly committed: number; readonly bytes: Buffer }
   /** Sent in silence too, so that each side knows the other is there; `ping` returns in the next ack. */
   | { readonly type: "pulse"; readonly committed: number; readonly ping: number }
-  | { readonly type: "ack"; readonly durable: number; readonly echo: number };
+  | { readonly type: "ack"; readonly durable: number; readonly echo: number }
+  /** Answer to a request; without bytes when there is no such snapshot, or nothing at this offset. */
+  | { readonly type: "snapshotChunk"; readonly offset: number; readonly bytes: Buffer };
 
 const prefixBytes = 5;
 /** Longest frame that a reader accepts. */
@@ -25,7 +40,7 @@ export class BadFrame extends Error {
   }
 }
 
-export const encodeMessage = (type: "hello" | "welcome" | "refused", body: unknown): Buffer => {
+export const encodeMessage = (type: MessageType, body: unknown): Buffer => {
   const json = Buffer.from(JSON.stringify(body), "utf8");
   return Buffer.concat([prefix(frameTypes[type], json.length), json]);
 };
@@ -33,6 +48,10 @@ export const encodeMessage = (type: "hello" | "welcome" | "refused", body: unkno
 /** Only the head of a records frame: the records follow as they are, without a copy. */
 export const encodeRecordsHead = (committed: number, recordBytes: number): Buffer =>
   Buffer.concat([prefix(frameTypes.records, 8 + recordBytes), integer(committed)]);
+
+/** Only the head of a chunk, as with records. */
+export const encodeChunkHead = (offset: number, bytes: number): Buffer =>
+  Buffer.concat([prefix(frameTypes.snapshotChunk, 8 + bytes), integer(offset)]);
 
 export const encodePulse = (committed: number, ping: number): Buffer =>
   Buffer.concat([prefix(frameTypes.pulse, 16), integer(committed), integer(ping)]);
@@ -104,6 +123,12 @@ const decode = (type: number, body: Buffer): Frame => {
       return { type: "welcome", body: json(body) };
     case frameTypes.refused:
       return { type: "refused", body: json(body) };
+    case frameTypes.snapshotOffer:
+      return { type: "snapshotOffer", body: json(body) };
+    case frameTypes.snapshotRequest:
+      return { type: "snapshotRequest", body: json(body) };
+    case frameTypes.snapshotChunk:
+      return { type: "snapshotChunk", offset: integerAt(body, 0), bytes: body.subarray(8) };
     case frameTypes.records:
       return { type: "records", committed: integerAt(body, 0), bytes: body.subarray(8) };
     case frameTypes.pulse:

@@ -1,4 +1,5 @@
-import type { EpochEntry, EpochTable } from "../journal/epochTable.ts";
+import { type EpochTable, parseEpochEntries } from "../journal/epochTable.ts";
+import { type Manifest, parseManifest } from "../snapshots/manifest.ts";
 
 /** First message of a standby: who asks, which epoch it was told to follow, and what it holds. */
 export interface Hello {
@@ -15,10 +16,12 @@ export interface Welcome {
   readonly instance: string;
   readonly epoch: number;
   readonly commonEnd: number;
+  /** The journal does not reach back to `commonEnd`: this snapshot must be fetched first. */
+  readonly snapshot?: Manifest;
 }
 
 export interface Refused {
-  readonly code: "UNAUTHORIZED" | "WRONG_CLUSTER" | "NOT_PRIMARY" | "WRONG_EPOCH" | "STALE_EPOCH";
+  readonly code: "UNAUTHORIZED" | "WRONG_CLUSTER" | "NOT_PRIMARY" | "WRONG_EPOCH" | "STALE_EPOCH" | "NEED_SNAPSHOT";
   readonly detail: string;
 }
 
@@ -43,7 +46,9 @@ export const parseWelcome = (body: unknown): Welcome | null => {
   const epoch = fields.get("epoch");
   const commonEnd = fields.get("commonEnd");
   if (typeof instance !== "string" || !isCount(epoch) || !isCount(commonEnd)) return null;
-  return { instance, epoch, commonEnd };
+  if (!fields.has("snapshot")) return { instance, epoch, commonEnd };
+  const snapshot = parseManifest(fields.get("snapshot"));
+  return snapshot === null ? null : { instance, epoch, commonEnd, snapshot };
 };
 
 /** What a refusal says, for people. */
@@ -55,18 +60,8 @@ export const describeRefusal = (body: unknown): string => {
 const parseHistory = (value: unknown): EpochTable | null => {
   const fields = fieldsOf(value);
   const end = fields.get("end");
-  const list = fields.get("entries");
-  if (!isCount(end) || !Array.isArray(list)) return null;
-  const entries: EpochEntry[] = [];
-  for (const item of list) {
-    const entry = fieldsOf(item);
-    const epoch = entry.get("epoch");
-    const startSeq = entry.get("startSeq");
-    const instance = entry.get("instance");
-    if (!isCount(epoch) || !isCount(startSeq) || typeof instance !== "string") return null;
-    entries.push({ epoch, startSeq, instance });
-  }
-  return { entries, end };
+  const entries = parseEpochEntries(fields.get("entries"));
+  return isCount(end) && entries !== null ? { entries, end } : null;
 };
 
 const fieldsOf = (value: unknown): Map<string, unknown> =>

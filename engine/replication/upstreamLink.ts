@@ -2,9 +2,12 @@ import type { Clock } from "../process/clock.ts";
 import type { ListenAddress } from "../process/config.ts";
 import { type Log, messageOf } from "../process/log.ts";
 import type { CancelTimer, Timers } from "../process/timers.ts";
+import type { Manifest } from "../snapshots/manifest.ts";
+import type { SnapshotFetch } from "../snapshots/snapshotFetch.ts";
 import { encodeAck, encodeMessage, type Frame, FrameReader } from "./frames.ts";
-import { describeRefusal, type Hello, parseWelcome } from "./handshake.ts";
+import { describeRefusal, type Hello, parseWelcome, type Welcome } from "./handshake.ts";
 import type { Connection, Network } from "./network.ts";
+import type { SnapshotTransfer, SnapshotTransferOptions } from "./snapshotTransfer.ts";
 
 /** What a standby does with its primary's stream. */
 export interface UpstreamConsumer {
@@ -12,6 +15,13 @@ export interface UpstreamConsumer {
   hello(epoch: number): Hello;
   /** Cuts the own history after `commonEnd`; the stream waits for it. */
   cutAfter(commonEnd: number): Promise<void>;
+  /** What is to be fetched of `snapshot`: everything, or the rest of what an earlier connection brought. */
+  fetch(snapshot: Manifest): Promise<SnapshotFetch>;
+  /** Replaces history and state by a snapshot that is fetched. */
+  install(snapshot: Manifest): Promise<void>;
+  /** The own newest snapshot, which the primary may want. */
+  newestSnapshot(): Manifest | undefined;
+  transfer(send: SnapshotTransferOptions["send"]): SnapshotTransfer;
   /** Throws when the records do not continue the own history. */
   receive(bytes: Buffer, committed: number): void;
   learnCommitted(committed: number): void;
@@ -49,6 +59,8 @@ export class UpstreamLink {
   readonly target: UpstreamTarget;
   readonly #options: UpstreamLinkOptions;
   #connection: Connection | null = null;
+  #transfer: SnapshotTransfer | null = null;
+  #fetch: SnapshotFetch | null = null;
   #streaming = false;
   /** Frames that arrived together with the welcome, while the own tail was being cut. */
   #held: Frame[] | null = null;
@@ -70,6 +82,11 @@ export class UpstreamLink {
     return this.#streaming;
   }
 
+  /** How far the snapshot is that this replica needs before it can follow; null when it needs none. */
+  get fetching(): { readonly bytes: number; readonly total: number } | null {
+    return this.#fetch === null ? null : { bytes: this.#fetch.receivedBytes, total: this.#fetch.manifest.bytes };
+  }
+
   /** When the primary was last heard, on the link's clock; null for never. */
   get lastHeardAt(): number | null {
     return this.#lastHeardAt;
@@ -77,7 +94,13 @@ export class UpstreamLink {
 
   /** Tells the primary what is durable by now. */
   acknowledge(): void {
-    if (this.#streaming) this.#connection?.write(encodeAck(this.#options.consumer.durableSeq(), this.#echo));
+    const isTalking = this.#streaming || this.#fetch !== null;
+    if (isTalking) this.#connection?.write(encodeAck(this.#options.consumer.durableSeq(), this.#echo));
+  }
+
+  /** Tells the primary of a snapshot that it may fetch. */
+  offer(snapshot: Manifest): void {
+    if (this.#streaming) this.#connection?.write(encodeMessage("snapshotOffer", snapshot));
   }
 
   /** Ends the stream at once. Resolves when a cut that was under way has finished. */
@@ -85,6 +108,7 @@ export class UpstreamLink {
     this.#stopped = true;
     this.#streaming = false;
     this.#retry?.();
+    this.#transfer?.close();
     this.#connection?.destroy();
     await this.#cutting;
   }
@@ -95,10 +119,15 @@ export class UpstreamLink {
     const reader = new FrameReader();
     this.#connection = connection;
     this.#held = null;
+    const transfer = consumer.transfer((...pieces) => void connection.write(...pieces));
+    this.#transfer = transfer;
     connection.closeWhenSilentFor(silenceMs);
     connection.onOpen(() => connection.write(encodeMessage("hello", consumer.hello(this.target.epoch))));
     connection.onData((chunk) => this.#read(connection, reader, chunk));
-    connection.onClose((error) => this.#closed(error));
+    connection.onClose((error) => {
+      transfer.close();
+      this.#closed(error);
+    });
   }
 
   #closed(error: Error | null): void {
@@ -127,7 +156,7 @@ export class UpstreamLink {
   #handleAll(frames: readonly Frame[], connection: Connection): void {
     for (const frame of frames) {
       if (this.#held !== null) this.#held.push(frame);
-      else if (this.#streaming) this.#handle(frame);
+      else if (this.#streaming || this.#fetch !== null) this.#handle(frame);
       else this.#begin(frame, connection);
     }
   }
@@ -135,22 +164,25 @@ export class UpstreamLink {
   #handle(frame: Frame): void {
     const { consumer, clock } = this.#options;
     this.#lastHeardAt = clock();
+    if (this.#transfer?.handle(frame) === true) return;
     switch (frame.type) {
       case "records": {
         consumer.receive(frame.bytes, frame.committed);
         return;
       }
-      case "pulse":
+      case "pulse": {
         this.#echo = frame.ping;
         consumer.learnCommitted(frame.committed);
-        {
-          this.acknowledge();
-          return;
-        }
+        this.acknowledge();
+        return;
+      }
       case "hello":
       case "welcome":
       case "refused":
       case "ack":
+      case "snapshotOffer":
+      case "snapshotRequest":
+      case "snapshotChunk":
         throw new Error(`a ${frame.type} frame inside the stream`);
     }
   }
@@ -166,29 +198,53 @@ export class UpstreamLink {
     this.#lastHeardAt = this.#options.clock();
     this.#held = [];
     connection.pause();
-    this.#cutting = this.#cutThenStream(connection, welcome.commonEnd);
+    this.#cutting = this.#cutThenStream(connection, welcome);
   }
 
-  async #cutThenStream(connection: Connection, commonEnd: number): Promise<void> {
+  async #cutThenStream(connection: Connection, { commonEnd, snapshot }: Welcome): Promise<void> {
     try {
       await this.#options.consumer.cutAfter(commonEnd);
       if (this.#stopped || connection.closed) return;
-      this.#stream(connection);
+      if (snapshot === undefined) this.#stream(connection);
+      else await this.#fetchAndInstall(connection, snapshot);
     } catch (error) {
       this.#complain(messageOf(error));
       connection.destroy();
     }
   }
 
-  #stream(connection: Connection): void {
+  async #fetchAndInstall(connection: Connection, snapshot: Manifest): Promise<void> {
+    const { consumer } = this.#options;
+    const fetch = await consumer.fetch(snapshot);
+    this.#fetch = fetch;
+    try {
+      this.#goOn(connection);
+      await this.#transfer?.run(fetch);
+      if (!this.#stopped) await consumer.install(snapshot);
+    } finally {
+      this.#fetch = null;
+      consumer.connectionChanged();
+      // What this replica holds is another history now: it says so in a new hello.
+      connection.destroy();
+    }
+  }
+
+  /** Uses what arrived while the own tail was cut, and takes more. */
+  #goOn(connection: Connection): void {
     const held = this.#held ?? [];
     this.#held = null;
-    this.#streaming = true;
-    this.#lastComplaint = "";
     this.#options.consumer.connectionChanged();
     this.acknowledge();
     this.#handleAll(held, connection);
     connection.resume();
+  }
+
+  #stream(connection: Connection): void {
+    this.#streaming = true;
+    this.#lastComplaint = "";
+    this.#goOn(connection);
+    const newest = this.#options.consumer.newestSnapshot();
+    if (newest !== undefined) this.offer(newest);
   }
 
   /** Says each reason once, not on every attempt. */

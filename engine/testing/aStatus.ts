@@ -20,6 +20,8 @@ export const aStatus = (changes: Partial<EngineStatus> = {}): EngineStatus => ({
   ready: true,
   readyReason: "ready",
   journal: { firstSeq: 1, lastSeq: 1, bytes: 100, cutTails: 0 },
+  snapshots: { ids: [], taking: null, warning: null },
+  progress: null,
   diskFreeBytes: 1e9,
   configHash: "hash",
   build: "test",

@@ -15,6 +15,7 @@ import type { DemoteAnswer, FenceAnswer, GrantAnswer, PlacedAnswer, PromoteCall 
 import type { CommitQueue } from "../replica/commitQueue.ts";
 import { ask, type OrderOutcome } from "../replica/orderDesk.ts";
 import type { Replica } from "../replica/replica.ts";
+import type { ReplicaSnapshots } from "../snapshots/replicaSnapshots.ts";
 import { testCluster, testToken } from "./engineClient.ts";
 import { limitOrder } from "./records.ts";
 
@@ -26,6 +27,7 @@ export const testLimits: EngineLimits = {
   drainDeadlineMs: 2_000,
   maxLagRecords: 10_000,
   maxInFlight: 5_000,
+  snapshotEveryRecords: 1_000_000,
 };
 
 export const testRules = tradingRules("BTC/USDT", "0.01", "0.00001");
@@ -54,6 +56,7 @@ export class TestReplica {
   readonly journal: Journal;
   readonly queue: CommitQueue;
   readonly exchange: Exchange;
+  readonly snapshots: ReplicaSnapshots;
   readonly failures: FatalError[];
   readonly address: ListenAddress;
   readonly core: ReplicaCore;
@@ -67,6 +70,7 @@ export class TestReplica {
     this.journal = parts.running.journal;
     this.queue = parts.core.queue;
     this.exchange = parts.core.exchange;
+    this.snapshots = parts.running.snapshots;
     this.failures = parts.failures;
     this.address = parts.address;
     this.core = parts.core;
