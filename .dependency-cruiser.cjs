@@ -7,6 +7,7 @@ const folders = {
   infra: ["api"],
   reconciler: ["api", "infra"],
   engine: [],
+  client: ["engine"],
   local: ["api"],
 };
 
@@ -52,6 +53,15 @@ module.exports = {
   forbidden: [
     ...folderRules,
     ...reconcilerRules,
+    {
+      name: "the order client shares the engine's wire format and decimals, and nothing else",
+      severity: "error",
+      from: { path: "^client/", pathNot: "\\.test\\.ts$" },
+      to: {
+        path: "^engine/",
+        pathNot: "^engine/(orders/stream/(protocol|frameReader|frameWriter)|exchange/tradingRules)\\.ts$",
+      },
+    },
     {
       name: "decisions do no input or output",
       severity: "error",

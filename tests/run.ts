@@ -104,7 +104,7 @@ const runStatic = async (): Promise<Count> =>
       join(repository, "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs"),
       "--config",
       ".dependency-cruiser.cjs",
-      ...["api", "infra", "reconciler", "engine", "local", here],
+      ...["api", "infra", "reconciler", "engine", "client", "local", here],
     ]),
   ]);
 
