@@ -18,10 +18,10 @@ import { type DataLock, lockDataDirectory } from "../storage/dataLock.ts";
 import type { EngineConfig, ListenAddress } from "./config.ts";
 import { diskFailure, FatalError } from "./exit.ts";
 import type { Log } from "./log.ts";
-import { ReplicaCore, type World } from "./replicaCore.ts";
+import { ReplicaCore, type ReplicaCoreOptions, type World } from "./replicaCore.ts";
 import type { CancelTimer } from "./timers.ts";
 
-export interface EngineOptions extends World {
+export interface EngineOptions extends World, Pick<ReplicaCoreOptions, "beforeApply"> {
   readonly config: EngineConfig;
   readonly log: Log;
   /** The process must end; called at most once. */

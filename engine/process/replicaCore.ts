@@ -36,6 +36,7 @@ export interface ReplicaCoreOptions extends World {
   readonly log: Log;
   /** See the journal's options. */
   readonly segmentBytes?: number;
+  readonly beforeApply?: CommitQueueOptions["beforeApply"];
   readonly onApplied: CommitQueueOptions["onApplied"];
   readonly onSynced: (milliseconds: number) => void;
   /** Something that status shows has changed. */
@@ -72,11 +73,18 @@ export class ReplicaCore {
   #replay: Replay | null = null;
 
   constructor(options: ReplicaCoreOptions) {
-    const { timers, clock, onApplied } = options;
+    const { timers, clock, beforeApply, onApplied } = options;
     const onFailure = (error: FatalError): void => void this.#applyFailed(error);
     const clockSeconds = (): number => clock() / 1000;
     this.#options = options;
-    this.queue = new CommitQueue({ exchange: this.exchange, timers, clockSeconds, onApplied, onFailure });
+    this.queue = new CommitQueue({
+      exchange: this.exchange,
+      timers,
+      clockSeconds,
+      ...(beforeApply === undefined ? {} : { beforeApply }),
+      onApplied,
+      onFailure,
+    });
   }
 
   /** The epoch below which this replica refuses everything; 0 until {@link claim} has resolved. */

@@ -12,6 +12,8 @@ export interface Ticket {
 export interface CommitQueueOptions {
   readonly exchange: Exchange;
   readonly timers: Timers;
+  /** Whatever it throws counts as a fault of applying the record. */
+  readonly beforeApply?: (record: JournalRecord) => void;
   readonly onApplied: (record: JournalRecord, effect: Applied, seconds: number) => void;
   readonly onFailure: (error: FatalError) => void;
   readonly clockSeconds: () => number;
@@ -133,10 +135,11 @@ export class CommitQueue {
   }
 
   #apply({ record, ticket }: Waiting): boolean {
-    const { exchange, clockSeconds, onApplied, onFailure } = this.#options;
+    const { exchange, clockSeconds, beforeApply, onApplied, onFailure } = this.#options;
     const start = clockSeconds();
     let effect: Applied;
     try {
+      beforeApply?.(record);
       effect = exchange.apply(record);
     } catch (error) {
       const { seq } = record;

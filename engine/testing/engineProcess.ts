@@ -10,7 +10,9 @@ import { fileURLToPath } from "node:url";
 import type { EngineAddresses } from "../process/engine.ts";
 import { EngineClient, testCluster, testToken } from "./engineClient.ts";
 
-const entry = fileURLToPath(new URL("../main.ts", import.meta.url));
+const productEntry = fileURLToPath(new URL("../main.ts", import.meta.url));
+/** The test image's: heeds TE_FAULTS. */
+export const faultyEntry = fileURLToPath(new URL("../faults/main.ts", import.meta.url));
 
 /** One `node engine/main.ts` on loopback ports of its own choice. */
 export class EngineProcess {
@@ -28,8 +30,9 @@ export class EngineProcess {
     root: string,
     instance: string,
     env: Readonly<Record<string, string>> = {},
+    entry = productEntry,
   ): Promise<EngineProcess> {
-    const child = await spawnEngine(root, instance, env);
+    const child = await spawnEngine(root, instance, env, entry);
     test.after(() => child.kill("SIGKILL"));
     return new EngineProcess(child, new EngineClient(instance, await startedAddresses(child)));
   }
@@ -47,6 +50,7 @@ export const spawnEngine = async (
   root: string,
   instance: string,
   env: Readonly<Record<string, string>> = {},
+  entry = productEntry,
 ): Promise<ChildProcess> => {
   const dir = join(root, instance);
   await mkdir(dir, { recursive: true });

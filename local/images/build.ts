@@ -111,7 +111,7 @@ const copySources = (repository: string, folders: readonly string[], target: str
     mkdirSync(dirname(join(target, folder)), { recursive: true });
     cpSync(join(repository, folder), join(target, folder), {
       recursive: true,
-      filter: (source) => !/\.test\.ts(\.snapshot)?$|\/testing$/.test(source),
+      filter: (source) => !/\.test\.ts(\.snapshot)?$|\/(testing|faults)$/.test(source),
     });
   }
 };

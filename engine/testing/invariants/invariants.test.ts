@@ -178,8 +178,11 @@ const broken: readonly [Invariant, what: string, Partial<History>, RegExp][] = [
   [
     "I3",
     "an old primary answers from the past",
-    { ...answering(placed("bid", 1, 2, { duplicate: true, sentAt: 80, answeredAt: 82 })), promises: [] },
-    /te-0 answers bid in epoch 1 although 2 had begun/,
+    {
+      ...answering(placed("ghost", 1, 0, { kind: "absent", position: null, sentAt: 80, answeredAt: 82 })),
+      promises: [],
+    },
+    /te-0 answers ghost in epoch 1 although 2 had begun/,
   ],
   [
     "I4",

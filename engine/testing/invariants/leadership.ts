@@ -24,13 +24,16 @@ export function* checkLeadership({ answers, promises }: History): Generator<Viol
   yield* checkStaleAnswers(leading);
 }
 
-/** Whoever asks after a newer epoch has acknowledged is never answered by an older one. */
+/**
+ * Whoever asks after a newer epoch has acknowledged gets no new answer from an older one. A repetition is another matter: what was
+ * committed stays so, and a primary that is cut off may learn late that it was.
+ */
 function* checkStaleAnswers(answers: readonly Answer[]): Generator<Violation> {
   const began = new Map<number, number>();
   for (const { term, answeredAt, kind, duplicate } of answers) {
     if (kind !== "absent" && !duplicate && !began.has(term)) began.set(term, answeredAt);
   }
-  for (const answer of answers) {
+  for (const answer of answers.filter(({ duplicate }) => !duplicate)) {
     for (const [epoch, since] of began) {
       if (epoch <= answer.term || since >= answer.sentAt) continue;
       yield violation(
