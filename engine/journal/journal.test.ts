@@ -200,15 +200,17 @@ describe("a damaged journal", () => {
     );
   });
 
-  it("is refused when it is no journal, or of a later format", async (test) => {
+  it("is refused when it is no journal, or of another format", async (test) => {
     const dataDir = await temporaryDirectory(test);
     await write(dataDir, 2);
     const path = await lastSegment(dataDir);
-    await overwrite(path, 8, Buffer.from([2, 0, 0, 0]));
+    await overwrite(path, 8, Buffer.from([3, 0, 0, 0]));
     await assert.rejects(
       openAt(dataDir),
-      isFatal("formatTooNew", /has journal format 2 and this release reads up to 1/),
+      isFatal("formatTooNew", /has journal format 3 and this release reads up to 2/),
     );
+    await overwrite(path, 8, Buffer.from([1, 0, 0, 0]));
+    await assert.rejects(openAt(dataDir), isFatal("corrupt", /has journal format 1/));
     await overwrite(path, 0, Buffer.from("NOTAJRNL"));
     await assert.rejects(openAt(dataDir), isFatal("corrupt", /is not a journal segment/));
   });

@@ -56,6 +56,13 @@ export const checkSegmentHeader = (segment: SegmentFile, bytes: Buffer): void =>
     throw new FatalError("corrupt", `${segment.path} is not a journal segment`);
   }
   const version = bytes.readUInt32LE(magic.length);
+  if (version < formatVersion) {
+    // Its checksums would hold, and its orders would be read as others.
+    throw new FatalError(
+      "corrupt",
+      `${segment.path} has journal format ${version}, of before the first release, which nothing reads any more`,
+    );
+  }
   if (version > formatVersion) {
     throw new FatalError(
       "formatTooNew",
