@@ -54,12 +54,12 @@ module.exports = {
     ...folderRules,
     ...reconcilerRules,
     {
-      name: "the order client shares the engine's wire format and decimals, and nothing else",
+      name: "the order client shares the engine's words, wire format and decimals, and nothing else",
       severity: "error",
       from: { path: "^client/", pathNot: "\\.test\\.ts$" },
       to: {
         path: "^engine/",
-        pathNot: "^engine/(orders/stream/(protocol|frameReader|frameWriter)|exchange/tradingRules)\\.ts$",
+        pathNot: "^engine/(orders/stream/(protocol|frameReader|frameWriter)|exchange/tradingRules|book/terms)\\.ts$",
       },
     },
     {

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Request } from "../engine/orders/stream/frameReader.ts";
 import { eventually } from "../engine/testing/eventually.ts";
 import { OrderClient, type OrderClientOptions, type OrderRequest } from "./index.ts";
-import { ScriptedReplica, type ScriptedStream } from "./testing/scriptedReplica.ts";
+import { type OnRequest, ScriptedReplica } from "./testing/scriptedReplica.ts";
 
 const bid = (clientId: string): OrderRequest => ({ clientId, side: "buy", type: "limit", price: "1", quantity: "2" });
 
@@ -22,10 +21,10 @@ const clientOf = (
 /** Gives every order the next place of `epoch`. */
 const accepting = (epoch: number, seq = 1): ScriptedReplica["behaviour"] => {
   let last = seq;
-  const onRequest = (request: Request, stream: ScriptedStream): void => {
-    if (request.type !== "place") return;
+  const onRequest: OnRequest = (request, correlation, stream) => {
+    if (request.kind !== "order") return;
     last += 1;
-    stream.placed(request.correlation, epoch, last);
+    stream.placed(correlation, epoch, last);
   };
   return { kind: "primary", welcome: { epoch }, onRequest };
 };
@@ -41,11 +40,11 @@ const answeringProblem = (
   times: number,
 ): ScriptedReplica["behaviour"] => {
   let left = times;
-  const onRequest = (request: Request, stream: ScriptedStream): void => {
-    if (!("correlation" in request)) return;
+  const onRequest: OnRequest = (request, correlation, stream) => {
+    if (request.kind === "heartbeat" || request.kind === "goodbye") return;
     left -= 1;
-    if (left >= 0) stream.send((writer) => writer.problem(request.correlation, { code, detail: "as the test wants" }));
-    else stream.placed(request.correlation, 1, 2);
+    if (left >= 0) stream.send((writer) => writer.problem(correlation, { code, detail: "as the test wants" }));
+    else stream.placed(correlation, 1, 2);
   };
   return { kind: "primary", onRequest };
 };
@@ -67,9 +66,11 @@ describe("the order client", () => {
       seq: 2,
       orderId: "1-2",
       status: "resting",
+      reason: null,
       filledQuantity: "0.00000",
       trades: [],
       duplicate: false,
+      now: null,
     });
     assert.equal(client.statistics().primary, second.address);
   });
@@ -94,7 +95,7 @@ describe("the order client", () => {
       placed.map((result) => result.kind === "placed" && result.seq),
       [11, 12, 13],
     );
-    const ids = second.stream.requests.flatMap((request) => (request.type === "place" ? [request.order.clientId] : []));
+    const ids = second.stream.requests.flatMap((request) => (request.kind === "order" ? [request.clientId] : []));
     assert.deepEqual(ids, ["one", "two", "three"]);
     assert.equal(client.statistics().resent, 3);
   });
@@ -145,10 +146,10 @@ describe("the order client", () => {
     const replica = await ScriptedReplica.start(test);
     replica.behaviour = {
       kind: "primary",
-      onRequest: (request, stream) => {
-        if (request.type !== "place") return;
-        stream.placed(request.correlation, 1, 2);
-        stream.placed(request.correlation, 1, 3);
+      onRequest: (request, correlation, stream) => {
+        if (request.kind !== "order") return;
+        stream.placed(correlation, 1, 2);
+        stream.placed(correlation, 1, 3);
       },
     };
     const client = clientOf(test, [replica]);
@@ -169,13 +170,12 @@ describe("the order client", () => {
   it("passes a refusal on", async (test) => {
     const replica = await ScriptedReplica.start(test);
     replica.behaviour = answeringProblem("NOT_FOUND", 1);
-    const result = await clientOf(test, [replica]).find("nothing");
+    const result = await clientOf(test, [replica]).find({ clientId: "nothing" });
     assert.deepEqual(result, { kind: "refused", code: "NOT_FOUND", detail: "as the test wants" });
   });
 
   const invalid: readonly [string, Partial<OrderRequest>, string][] = [
     ["a price between ticks", { price: "1.001" }, "BAD_PRICE"],
-    ["a market order with a price", { type: "market" }, "BAD_PRICE"],
     ["a quantity of nothing", { quantity: "0" }, "BAD_QUANTITY"],
     ["a client id with a space", { clientId: "a b" }, "BAD_CLIENT_ID"],
   ];
@@ -195,13 +195,75 @@ describe("the order client", () => {
     const client = clientOf(test, [first, second]);
     const result = client.place({ ...bid("one"), price: "1.01" });
     await eventually("sent", () => first.streams.length > 0 && first.stream.requests.length > 0);
-    const onRequest = (request: Request, stream: ScriptedStream): void => {
-      if (request.type === "find") stream.placed(request.correlation, 1, 5, true);
+    const onRequest: OnRequest = (request, correlation, stream) => {
+      if (request.kind === "find") stream.placed(correlation, 1, 5, true);
     };
     second.behaviour = { kind: "primary", welcome: { epoch: 2, tickSize: "0.1" }, onRequest };
     first.stop();
     const placed = await result;
     assert.equal(placed.kind === "placed" && placed.seq, 5);
+  });
+});
+
+describe("what the client asks for", () => {
+  it("carries all terms, and what the client had seen when it asked first", async (test) => {
+    const replica = await ScriptedReplica.start(test);
+    replica.behaviour = {
+      kind: "primary",
+      welcome: { committed: 41 },
+      onRequest: (_, correlation, stream) => stream.placed(correlation, 1, 42),
+    };
+    const client = clientOf(test, [replica]);
+    await eventually("connected", () => client.statistics().primary !== null);
+    const terms = { type: "stopLimit", stopPrice: "2", timeInForce: "fok", selfTrade: "cancelBoth" } as const;
+    await client.place({ ...bid("one"), ...terms, account: "a" });
+    assert.deepEqual(replica.stream.requests[0], {
+      kind: "order",
+      account: "a",
+      clientId: "one",
+      side: "buy",
+      type: "stopLimit",
+      price: 100,
+      stopPrice: 200,
+      quantity: 200_000,
+      timeInForce: "fok",
+      postOnly: false,
+      selfTrade: "cancelBoth",
+      after: 41,
+    });
+  });
+
+  it("names what a replacement changes, and leaves the rest", async (test) => {
+    const replica = await ScriptedReplica.start(test);
+    replica.behaviour = {
+      kind: "primary",
+      onRequest: (_, correlation, stream) => stream.placed(correlation, 1, 2),
+    };
+    const client = clientOf(test, [replica]);
+    await client.replace({ clientId: "two", target: "one", price: "1.5" });
+    const terms = { price: 150, stopPrice: 0, quantity: 0, after: 1 };
+    assert.deepEqual(replica.stream.requests[0], {
+      kind: "replace",
+      account: "",
+      clientId: "two",
+      target: "one",
+      ...terms,
+      after: (replica.stream.requests[0] as { after: number }).after,
+    });
+  });
+
+  it("is in doubt when the engine may have forgotten an earlier attempt", async (test) => {
+    const [first, second] = await startTwo(test);
+    first.behaviour = deaf(1);
+    const client = clientOf(test, [first, second]);
+    const result = client.place(bid("one"));
+    await eventually("sent", () => first.streams.length > 0 && first.stream.requests.length > 0);
+    const expired = { status: "rejected", reason: "CLIENT_ID_EXPIRED", duplicate: false, epoch: 2, seq: 9 } as const;
+    const onRequest: OnRequest = (_, correlation, stream) =>
+      stream.send((writer) => writer.placed(correlation, { ...expired, filled: 0, trades: [], increments: null }));
+    second.behaviour = { kind: "primary", welcome: { epoch: 2 }, onRequest };
+    first.stop();
+    assert.equal((await result).kind, "unresolved");
   });
 });
 
@@ -229,8 +291,8 @@ describe("a deadline", () => {
 describe("closing a client", () => {
   it("waits for what is under way, and takes nothing new", async (test) => {
     const replica = await ScriptedReplica.start(test);
-    const onRequest = (request: Request, stream: ScriptedStream): void => {
-      if (request.type === "place") setTimeout(() => stream.placed(request.correlation, 1, 2), 100);
+    const onRequest: OnRequest = (request, correlation, stream) => {
+      if (request.kind === "order") setTimeout(() => stream.placed(correlation, 1, 2), 100);
     };
     replica.behaviour = { kind: "primary", onRequest };
     const client = clientOf(test, [replica]);

@@ -2,7 +2,7 @@ import type { Answer } from "../engine/orders/stream/frameReader.ts";
 import type { ProblemFrame, Welcome } from "../engine/orders/stream/protocol.ts";
 import { type Pause, PauseWatch } from "./pauseWatch.ts";
 import { PrimaryLink } from "./primaryLink.ts";
-import { encodeRequest, type OrderRequest, PendingRequest } from "./requests.ts";
+import { encodeRequest, type OrderId, type OrderRequest, PendingRequest, type ReplaceRequest } from "./requests.ts";
 import { cancelledResult, type OrderResult, placedResult, type Sizes, sizesOf } from "./results.ts";
 import type { StreamConnection } from "./streamConnection.ts";
 
@@ -88,19 +88,24 @@ export class OrderClient {
     this.#link.tick();
   }
 
-  /** Places an order. `clientId` names it for ever: never use one for two orders. */
+  /** Places an order. Its client id names it for ever: never use one for two orders. */
   place(order: OrderRequest, deadlineMs?: number): Promise<OrderResult> {
     return this.#ask({ kind: "place", order }, deadlineMs);
   }
 
-  /** Takes what is open of an order out of the book. */
-  cancel(clientId: string, deadlineMs?: number): Promise<OrderResult> {
-    return this.#ask({ kind: "cancel", clientId }, deadlineMs);
+  /** Puts an order with a new client id in the place of another. */
+  replace(order: ReplaceRequest, deadlineMs?: number): Promise<OrderResult> {
+    return this.#ask({ kind: "replace", order }, deadlineMs);
   }
 
-  /** The first answer that an order got; refused with NOT_FOUND when there is no such order. */
-  find(clientId: string, deadlineMs?: number): Promise<OrderResult> {
-    return this.#ask({ kind: "find", clientId }, deadlineMs);
+  /** Takes what is open of an order out of the book. */
+  cancel(order: OrderId, deadlineMs?: number): Promise<OrderResult> {
+    return this.#ask({ kind: "cancel", order }, deadlineMs);
+  }
+
+  /** The first answer that an order got, and where it stands now; refused with NOT_FOUND when there is none. */
+  find(order: OrderId, deadlineMs?: number): Promise<OrderResult> {
+    return this.#ask({ kind: "find", order }, deadlineMs);
   }
 
   statistics(): ClientStatistics {
@@ -157,9 +162,13 @@ export class OrderClient {
       return;
     }
     // The epoch of an earlier attempt had other ticks and lots, in which the order may have been placed.
-    if (invalid !== null) connection.out.find(request.correlation, request.clientId);
+    if (invalid !== null) this.#find(request, connection);
     if (request.attempts > 0) this.#resent += 1;
     request.sent(connection);
+  }
+
+  #find({ correlation, question: { order } }: PendingRequest, connection: StreamConnection): void {
+    connection.out.find(correlation, { clientId: order.clientId, account: order.account ?? "" });
   }
 
   #primaryFound(connection: StreamConnection, welcome: Welcome): void {
@@ -180,19 +189,10 @@ export class OrderClient {
         this.#seen = Math.max(this.#seen, answer.committed);
         return;
       case "placed":
-      case "cancelled": {
-        const request = this.#waiting.get(answer.correlation);
-        if (request === undefined || this.#sizes === null) return;
-        this.#link.trust();
-        this.#seen = Math.max(this.#seen, answer.frame.seq);
-        const result =
-          answer.type === "placed"
-            ? placedResult(answer.frame, this.#sizes)
-            : cancelledResult(answer.frame, this.#sizes);
-        this.#resolve(request, result);
-        this.#pauses.acknowledged(this.#clock(), this.#link.epoch, this.#waiting.size);
+      case "found":
+      case "cancelled":
+        this.#acknowledge(answer);
         return;
-      }
       case "problem": {
         const request = this.#waiting.get(answer.correlation);
         if (request?.connection === connection) this.#problem(request, answer.frame);
@@ -201,6 +201,15 @@ export class OrderClient {
       case "welcome":
       case "goodbye":
     }
+  }
+
+  #acknowledge(answer: Extract<Answer, { type: "placed" | "found" | "cancelled" }>): void {
+    const request = this.#waiting.get(answer.correlation);
+    if (request === undefined || this.#sizes === null) return;
+    this.#link.trust();
+    this.#seen = Math.max(this.#seen, answer.frame.seq);
+    this.#resolve(request, resultOf(answer, request, this.#sizes));
+    this.#pauses.acknowledged(this.#clock(), this.#link.epoch, this.#waiting.size);
   }
 
   #problem(request: PendingRequest, { code, detail }: ProblemFrame): void {
@@ -244,3 +253,19 @@ export class OrderClient {
     request.resolve(result);
   }
 }
+
+const resultOf = (
+  answer: Extract<Answer, { type: "placed" | "found" | "cancelled" }>,
+  request: PendingRequest,
+  sizes: Sizes,
+): OrderResult => {
+  if (answer.type === "cancelled") return cancelledResult(answer.frame, sizes);
+  // An earlier attempt may have been done, and forgotten by the engine since: this rejection says nothing about it.
+  if (answer.frame.reason === "CLIENT_ID_EXPIRED" && request.attempts > 1) {
+    return {
+      kind: "unresolved",
+      detail: "the engine may have had the order, and does not remember client ids that long",
+    };
+  }
+  return placedResult(answer.frame, sizes);
+};

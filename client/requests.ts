@@ -1,22 +1,46 @@
+import type { OrderType, SelfTradePrevention, Side, TimeInForce } from "../engine/book/terms.ts";
 import { toIncrements } from "../engine/exchange/tradingRules.ts";
 import type { FrameWriter } from "../engine/orders/stream/frameWriter.ts";
 import type { OrderResult, Sizes } from "./results.ts";
 import type { StreamConnection } from "./streamConnection.ts";
 
-/** A new order. Prices and quantities are decimals, such as "100.25". */
-export interface OrderRequest {
+/** Names an order: client ids are unique within an account. */
+export interface OrderId {
   /** 1 to 64 of the characters A-Z a-z 0-9 . _ : - */
   readonly clientId: string;
-  readonly side: "buy" | "sell";
-  readonly type: "limit" | "market";
-  /** A limit order's worst acceptable price; absent for a market order. */
+  /** Default: nobody's. */
+  readonly account?: string;
+}
+
+/** A new order. Prices and quantities are decimals, such as "100.25". */
+export interface OrderRequest extends OrderId {
+  readonly side: Side;
+  readonly type: OrderType;
+  /** Worst acceptable price of a limit or stop-limit order; absent for the others. */
   readonly price?: string;
+  /** Of a stop or stop-limit order; absent for the others. */
+  readonly stopPrice?: string;
   readonly quantity: string;
+  /** Default: gtc. */
+  readonly timeInForce?: TimeInForce;
+  /** Refuse it rather than let it trade at once. Default: false. */
+  readonly postOnly?: boolean;
+  /** Default: cancelNewest. */
+  readonly selfTrade?: SelfTradePrevention;
+}
+
+/** An order with a new client id in the place of `target`, of the same account. What is absent stays as it is. */
+export interface ReplaceRequest extends OrderId {
+  readonly target: string;
+  readonly price?: string;
+  readonly stopPrice?: string;
+  readonly quantity?: string;
 }
 
 export type Question =
   | { readonly kind: "place"; readonly order: OrderRequest }
-  | { readonly kind: "cancel" | "find"; readonly clientId: string };
+  | { readonly kind: "replace"; readonly order: ReplaceRequest }
+  | { readonly kind: "cancel" | "find"; readonly order: OrderId };
 
 export type Refused = Extract<OrderResult, { kind: "refused" }>;
 
@@ -51,10 +75,6 @@ export class PendingRequest {
     this.resolve = resolve;
   }
 
-  get clientId(): string {
-    return this.question.kind === "place" ? this.question.order.clientId : this.question.clientId;
-  }
-
   sent(connection: StreamConnection): void {
     // An earlier attempt that was not answered may still be done.
     if (this.connection !== null) this.#inDoubt = true;
@@ -87,37 +107,56 @@ export class PendingRequest {
 
 /** Encodes `request` in the ticks and lots of the stream. Answers why when it cannot be expressed. */
 export const encodeRequest = (request: PendingRequest, sizes: Sizes, out: FrameWriter): Refused | null => {
-  const { correlation, question, clientId } = request;
-  if (!clientIdPattern.test(clientId)) {
-    return refuse("BAD_CLIENT_ID", "clientId must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -");
+  const { correlation, question, after } = request;
+  const { clientId, account = "" } = question.order;
+  if (!idPattern.test(clientId)) return refuse("BAD_CLIENT_ID", `clientId must be 1 to 64 of the ${idCharacters}`);
+  if (account !== "" && !idPattern.test(account)) {
+    return refuse("BAD_ACCOUNT", `account must be up to 64 of the ${idCharacters}`);
   }
   switch (question.kind) {
     case "cancel":
-      out.cancel(correlation, clientId);
+      out.cancel(correlation, { clientId, account });
       return null;
     case "find":
-      out.find(correlation, clientId);
+      out.find(correlation, { clientId, account });
       return null;
-    case "place":
-      return encodeOrder(correlation, question.order, sizes, out);
+    case "place": {
+      const numbers = readNumbers(question.order, sizes);
+      if ("kind" in numbers) return numbers;
+      const { side, type, timeInForce = "gtc", postOnly = false, selfTrade = "cancelNewest" } = question.order;
+      out.place(correlation, { clientId, account, side, type, ...numbers, timeInForce, postOnly, selfTrade, after });
+      return null;
+    }
+    case "replace": {
+      const { target } = question.order;
+      if (!idPattern.test(target)) return refuse("BAD_CLIENT_ID", `target must be 1 to 64 of the ${idCharacters}`);
+      const numbers = readNumbers(question.order, sizes);
+      if ("kind" in numbers) return numbers;
+      out.replace(correlation, { clientId, account, target, ...numbers, after });
+      return null;
+    }
   }
 };
 
-const encodeOrder = (
-  correlation: number,
-  { clientId, side, type, price: limit, quantity: amount }: OrderRequest,
-  { tick, lot }: Sizes,
-  out: FrameWriter,
-): Refused | null => {
-  if (type === "market" && limit !== undefined) return refuse("BAD_PRICE", "a market order takes any price");
-  const price = type === "market" ? 0 : toIncrements(limit ?? "", tick);
+interface Numbers {
+  readonly price: number;
+  readonly stopPrice: number;
+  readonly quantity: number;
+}
+
+/** Ticks and lots; 0 for what is absent. The engine decides what a type of order needs. */
+const readNumbers = (order: ReplaceRequest | OrderRequest, { tick, lot }: Sizes): Numbers | Refused => {
+  const price = order.price === undefined ? 0 : toIncrements(order.price, tick);
   if (price === null) return refuse("BAD_PRICE", "the price must be a positive multiple of the tick size");
-  const quantity = toIncrements(amount, lot);
+  const stopPrice = order.stopPrice === undefined ? 0 : toIncrements(order.stopPrice, tick);
+  if (stopPrice === null)
+    return refuse("BAD_STOP_PRICE", "the stop price must be a positive multiple of the tick size");
+  const quantity = order.quantity === undefined ? 0 : toIncrements(order.quantity, lot);
   if (quantity === null) return refuse("BAD_QUANTITY", "the quantity must be a positive multiple of the lot size");
-  out.place(correlation, { clientId, side, type, price, quantity });
-  return null;
+  return { price, stopPrice, quantity };
 };
 
-const clientIdPattern = /^[A-Za-z0-9._:-]{1,64}$/;
+const idPattern = /^[A-Za-z0-9._:-]{1,64}$/;
+const idCharacters = "characters A-Z a-z 0-9 . _ : -";
 
 const refuse = (code: Refused["code"], detail: string): Refused => ({ kind: "refused", code, detail });

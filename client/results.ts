@@ -1,8 +1,9 @@
+import type { OrderStatus, Reason } from "../engine/book/terms.ts";
 import { fromIncrements, type TradingRules, tradingRules } from "../engine/exchange/tradingRules.ts";
 import type {
   CancelledFrame,
+  FoundFrame,
   Increments,
-  orderStatuses,
   PlacedFrame,
   ProblemCode,
 } from "../engine/orders/stream/protocol.ts";
@@ -14,19 +15,31 @@ export interface Trade {
   readonly quantity: string;
 }
 
+/** Where an order stands after the last committed record. */
+export interface OrderState {
+  readonly status: OrderStatus;
+  readonly reason: Reason | null;
+  readonly filledQuantity: string;
+  readonly remainingQuantity: string;
+}
+
 /** How a request ended. Decimals are strings in the increments of the answer's epoch. */
 export type OrderResult =
+  /** The order is in the history for ever, though its status may be `rejected`, and `reason` says why. */
   | {
       readonly kind: "placed";
       /** Place in history: no other order has it, on any replica, ever. */
       readonly epoch: number;
       readonly seq: number;
       readonly orderId: string;
-      readonly status: (typeof orderStatuses)[number];
+      readonly status: OrderStatus;
+      readonly reason: Reason | null;
       readonly filledQuantity: string;
       readonly trades: readonly Trade[];
       /** The engine had this order already, from an earlier attempt or call: this is its first answer again. */
       readonly duplicate: boolean;
+      /** Only in the answer to `find`. */
+      readonly now: OrderState | null;
     }
   | {
       readonly kind: "cancelled";
@@ -49,17 +62,29 @@ export type Sizes = Pick<TradingRules, "tick" | "lot">;
 
 export const sizesOf = ({ tickSize, lotSize }: Increments): Sizes => tradingRules("", tickSize, lotSize);
 
-export const placedResult = (frame: PlacedFrame, streamSizes: Sizes): OrderResult => {
-  const { epoch, seq, status, duplicate } = frame;
+export const placedResult = (frame: PlacedFrame | FoundFrame, streamSizes: Sizes): OrderResult => {
+  const { epoch, seq, status, reason, duplicate } = frame;
   const { tick, lot } = frame.increments === null ? streamSizes : sizesOf(frame.increments);
-  const trades = frame.fills.map(({ price, quantity }, index) => ({
-    tradeId: `${seq}-${index + 1}`,
-    price: fromIncrements(price, tick),
-    quantity: fromIncrements(quantity, lot),
-  }));
+  const trades: Trade[] = [];
+  for (let at = 0; at < frame.trades.length; at += 2) {
+    trades.push({
+      tradeId: `${seq}-${at / 2 + 1}`,
+      price: fromIncrements(frame.trades[at] ?? 0, tick),
+      quantity: fromIncrements(frame.trades[at + 1] ?? 0, lot),
+    });
+  }
+  const now = "now" in frame ? stateOf(frame.now, lot) : null;
   const filledQuantity = fromIncrements(frame.filled, lot);
-  return { kind: "placed", epoch, seq, orderId: `${epoch}-${seq}`, status, filledQuantity, trades, duplicate };
+  const orderId = `${epoch}-${seq}`;
+  return { kind: "placed", epoch, seq, orderId, status, reason, filledQuantity, trades, duplicate, now };
 };
+
+const stateOf = (now: FoundFrame["now"], lot: Sizes["lot"]): OrderState => ({
+  status: now.status,
+  reason: now.reason,
+  filledQuantity: fromIncrements(now.filled, lot),
+  remainingQuantity: fromIncrements(now.remaining, lot),
+});
 
 export const cancelledResult = (frame: CancelledFrame, streamSizes: Sizes): OrderResult => {
   const { lot } = frame.increments === null ? streamSizes : sizesOf(frame.increments);

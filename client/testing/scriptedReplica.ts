@@ -2,16 +2,18 @@ import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-import { FrameReader, type Request, readRequest } from "../../engine/orders/stream/frameReader.ts";
+import { correlationAt, FrameReader, readRequest, type StreamRequest } from "../../engine/orders/stream/frameReader.ts";
 import { FrameWriter } from "../../engine/orders/stream/frameWriter.ts";
 import { maxRequestBytes, protocolName, type Welcome } from "../../engine/orders/stream/protocol.ts";
 
+export type OnRequest = (request: StreamRequest, correlation: number, stream: ScriptedStream) => void;
+
 /** One client's stream at a scripted replica. */
 export class ScriptedStream {
-  readonly requests: Request[] = [];
+  readonly requests: StreamRequest[] = [];
   readonly #socket: Socket;
 
-  constructor(socket: Socket, onRequest: (request: Request, stream: ScriptedStream) => void) {
+  constructor(socket: Socket, onRequest: OnRequest) {
     this.#socket = socket;
     const reader = new FrameReader(maxRequestBytes);
     socket.on("error", () => socket.destroy());
@@ -20,7 +22,7 @@ export class ScriptedStream {
       while (reader.advance()) {
         const request = readRequest(reader.bytes, reader.start, reader.end);
         this.requests.push(request);
-        onRequest(request, this);
+        onRequest(request, correlationAt(reader.bytes, reader.start), this);
       }
     });
   }
@@ -32,7 +34,16 @@ export class ScriptedStream {
   }
 
   placed(correlation: number, epoch: number, seq: number, duplicate = false): void {
-    const frame = { status: "resting", duplicate, epoch, seq, filled: 0, fills: [], increments: null } as const;
+    const frame = {
+      status: "resting",
+      reason: null,
+      duplicate,
+      epoch,
+      seq,
+      filled: 0,
+      trades: [],
+      increments: null,
+    } as const;
     this.send((writer) => writer.placed(correlation, frame));
   }
 
@@ -47,7 +58,7 @@ type Behaviour =
   | {
       readonly kind: "primary";
       readonly welcome?: Partial<Welcome>;
-      readonly onRequest: (request: Request, stream: ScriptedStream) => void;
+      readonly onRequest: OnRequest;
     };
 
 /** A replica that does what a test says, right or wrong. */

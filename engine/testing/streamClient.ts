@@ -7,6 +7,7 @@ import { FrameWriter } from "../orders/stream/frameWriter.ts";
 import { type Goodbye, maxAnswerBytes, protocolName, streamPath, type Welcome } from "../orders/stream/protocol.ts";
 import type { ListenAddress } from "../process/config.ts";
 import { eventually } from "./eventually.ts";
+import { limitOrder } from "./records.ts";
 
 /** An order stream as a test sees it: what is written goes out as it is, what comes back is kept. */
 export class StreamClient {
@@ -38,8 +39,7 @@ export class StreamClient {
 
   /** A limit buy of five lots that nothing matches. */
   bid(correlation: number, clientId: string): void {
-    const order = { clientId, side: "buy", type: "limit", price: 10_000, quantity: 5 } as const;
-    this.send((writer) => writer.place(correlation, order));
+    this.send((writer) => writer.place(correlation, limitOrder(clientId)));
   }
 
   async answerTo(correlation: number): Promise<Answer> {

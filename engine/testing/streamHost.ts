@@ -33,7 +33,12 @@ export class StreamHost {
 
   static async start(test: Pick<TestContext, "after">, limits: Partial<StreamLimits> = {}): Promise<StreamHost> {
     const dataDir = await temporaryDirectory(test);
-    const replica = await TestReplica.start(test, { instance: "te-0", dataDir });
+    const replica = await TestReplica.start(test, {
+      instance: "te-0",
+      dataDir,
+      // No answer of a stream is to be UNKNOWN because the machine is busy.
+      limits: { commitTimeoutMs: 60_000 },
+    });
     const streams = new StreamServer({
       replica: replica.replica,
       instance: "te-0",

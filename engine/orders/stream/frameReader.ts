@@ -1,35 +1,45 @@
 import {
+  orderStatuses,
+  orderTypes,
+  type Reason,
+  reasons,
+  selfTradePreventions,
+  sides,
+  timesInForce,
+} from "../../book/terms.ts";
+import type { CancelOrder, PlaceOrder, ReplaceOrder, Request } from "../../journal/record.ts";
+import {
   answerFlags,
   answerTypes,
   type CancelledFrame,
+  type FoundFrame,
   type Goodbye,
   headerBytes,
   type Increments,
   MalformedFrame,
-  orderStatuses,
-  orderTypes,
   type PlacedFrame,
-  type PlaceFrame,
   type ProblemFrame,
   problemCodes,
   requestTypes,
-  sides,
   type Welcome,
 } from "./protocol.ts";
 
-export type InvalidField = "BAD_SIDE" | "BAD_TYPE" | "BAD_PRICE" | "BAD_QUANTITY";
+export type InvalidField = "BAD_SIDE" | "BAD_TYPE" | "BAD_TIME_IN_FORCE" | "BAD_SELF_TRADE";
 
-/** What a client said. */
-export type Request =
-  | { readonly type: "place"; readonly correlation: number; readonly order: PlaceFrame }
-  | { readonly type: "cancel" | "find"; readonly correlation: number; readonly clientId: string }
-  /** A field has a value that cannot be; the stream itself is sound. */
-  | { readonly type: "invalid"; readonly correlation: number; readonly code: InvalidField }
-  | { readonly type: "heartbeat" | "goodbye" };
+/** What a client asks for; whether ids and numbers are good is for the engine to say. */
+export type StreamRequest =
+  | PlaceOrder
+  | ReplaceOrder
+  | CancelOrder
+  | ({ readonly kind: "find" } & Request)
+  /** A word that this release does not know; the stream itself is sound. */
+  | { readonly kind: "invalid"; readonly code: InvalidField }
+  | { readonly kind: "heartbeat" | "goodbye" };
 
 /** What a server said. */
 export type Answer =
   | { readonly type: "placed"; readonly correlation: number; readonly frame: PlacedFrame }
+  | { readonly type: "found"; readonly correlation: number; readonly frame: FoundFrame }
   | { readonly type: "cancelled"; readonly correlation: number; readonly frame: CancelledFrame }
   | { readonly type: "problem"; readonly correlation: number; readonly frame: ProblemFrame }
   | { readonly type: "heartbeat"; readonly committed: number }
@@ -74,20 +84,24 @@ export class FrameReader {
   }
 }
 
+/** The number that the client gave the frame at `start`. */
+export const correlationAt = (bytes: Buffer, start: number): number => bytes.readUInt32LE(start + 8);
+
 /** Decodes a client's frame. Throws {@link MalformedFrame}. */
-export const readRequest = (bytes: Buffer, start: number, end: number): Request => {
-  const correlation = bytes.readUInt32LE(start + 8);
+export const readRequest = (bytes: Buffer, start: number, end: number): StreamRequest => {
   switch (bytes[start + 4]) {
     case requestTypes.place:
-      return readPlace(bytes, start, end, correlation);
+      return readPlace(bytes, start, end);
+    case requestTypes.replace:
+      return readReplace(bytes, start, end);
     case requestTypes.cancel:
-      return { type: "cancel", correlation, clientId: readClientId(bytes, start, start + 16, end) };
+      return { kind: "cancel", ...readIds(bytes, start, end) };
     case requestTypes.find:
-      return { type: "find", correlation, clientId: readClientId(bytes, start, start + 16, end) };
+      return { kind: "find", ...readIds(bytes, start, end) };
     case requestTypes.heartbeat:
-      return { type: "heartbeat" };
+      return { kind: "heartbeat" };
     case requestTypes.goodbye:
-      return { type: "goodbye" };
+      return { kind: "goodbye" };
     default:
       throw new MalformedFrame(`type ${bytes[start + 4]}`);
   }
@@ -95,10 +109,12 @@ export const readRequest = (bytes: Buffer, start: number, end: number): Request 
 
 /** Decodes a server's frame. Throws {@link MalformedFrame}. */
 export const readAnswer = (bytes: Buffer, start: number, end: number): Answer => {
-  const correlation = bytes.readUInt32LE(start + 8);
+  const correlation = correlationAt(bytes, start);
   switch (bytes[start + 4]) {
     case answerTypes.placed:
-      return { type: "placed", correlation, frame: readPlaced(bytes, start, end) };
+      return { type: "placed", correlation, frame: readPlaced(bytes, start, end, 40) };
+    case answerTypes.found:
+      return { type: "found", correlation, frame: readFound(bytes, start, end) };
     case answerTypes.cancelled:
       return { type: "cancelled", correlation, frame: readCancelled(bytes, start, end) };
     case answerTypes.problem:
@@ -114,43 +130,97 @@ export const readAnswer = (bytes: Buffer, start: number, end: number): Answer =>
   }
 };
 
-const readPlace = (bytes: Buffer, start: number, end: number, correlation: number): Request => {
-  const clientId = readClientId(bytes, start, start + 48, end);
+const readPlace = (bytes: Buffer, start: number, end: number): StreamRequest => {
+  const accountAt = start + 48 + (bytes[start + 14] ?? 0);
+  checkEnd(accountAt + (bytes[start + 15] ?? 0), end);
   const side = sides[bytes[start + 5] ?? 0];
-  if (side === undefined) return { type: "invalid", correlation, code: "BAD_SIDE" };
+  if (side === undefined) return { kind: "invalid", code: "BAD_SIDE" };
   const type = orderTypes[bytes[start + 6] ?? 0];
-  if (type === undefined) return { type: "invalid", correlation, code: "BAD_TYPE" };
-  const price = readNumber(bytes, start + 16);
-  if (price > Number.MAX_SAFE_INTEGER) return { type: "invalid", correlation, code: "BAD_PRICE" };
-  const quantity = readNumber(bytes, start + 32);
-  if (quantity > Number.MAX_SAFE_INTEGER) return { type: "invalid", correlation, code: "BAD_QUANTITY" };
-  return { type: "place", correlation, order: { clientId, side, type, price, quantity } };
+  if (type === undefined) return { kind: "invalid", code: "BAD_TYPE" };
+  const timeInForce = timesInForce[bytes[start + 7] ?? 0];
+  if (timeInForce === undefined) return { kind: "invalid", code: "BAD_TIME_IN_FORCE" };
+  const selfTrade = selfTradePreventions[bytes[start + 13] ?? 0];
+  if (selfTrade === undefined) return { kind: "invalid", code: "BAD_SELF_TRADE" };
+  return {
+    kind: "order",
+    account: readText(bytes, accountAt, end),
+    clientId: readText(bytes, start + 48, accountAt),
+    side,
+    type,
+    price: readNumber(bytes, start + 16),
+    stopPrice: readNumber(bytes, start + 24),
+    quantity: readNumber(bytes, start + 32),
+    timeInForce,
+    postOnly: bytes[start + 12] !== 0,
+    selfTrade,
+    after: readNumber(bytes, start + 40),
+  };
 };
 
-const readPlaced = (bytes: Buffer, start: number, end: number): PlacedFrame => {
-  if (end - start < 40) throw new MalformedFrame("an answer is too short");
-  const flags = bytes[start + 6] ?? 0;
-  const fillCount = bytes.readUInt32LE(start + 32);
-  const fillsEnd = start + 40 + 16 * fillCount;
-  if (fillsEnd > end) throw new MalformedFrame("trades beyond the end");
-  const fills = [];
-  for (let at = start + 40; at < fillsEnd; at += 16) {
-    fills.push({ price: readInteger(bytes, at, end), quantity: readInteger(bytes, at + 8, end) });
-  }
+const readReplace = (bytes: Buffer, start: number, end: number): StreamRequest => {
+  const accountAt = start + 48 + (bytes[start + 14] ?? 0);
+  const targetAt = accountAt + (bytes[start + 15] ?? 0);
+  checkEnd(targetAt + (bytes[start + 13] ?? 0), end);
+  return {
+    kind: "replace",
+    account: readText(bytes, accountAt, targetAt),
+    clientId: readText(bytes, start + 48, accountAt),
+    target: readText(bytes, targetAt, end),
+    price: readNumber(bytes, start + 16),
+    stopPrice: readNumber(bytes, start + 24),
+    quantity: readNumber(bytes, start + 32),
+    after: readNumber(bytes, start + 40),
+  };
+};
+
+const readIds = (bytes: Buffer, start: number, end: number): Request => {
+  const accountAt = start + 16 + (bytes[start + 14] ?? 0);
+  checkEnd(accountAt + (bytes[start + 15] ?? 0), end);
+  return { account: readText(bytes, accountAt, end), clientId: readText(bytes, start + 16, accountAt) };
+};
+
+const checkEnd = (ends: number, end: number): void => {
+  if (ends !== end) throw new MalformedFrame("the lengths of the ids do not add up");
+};
+
+const readText = (bytes: Buffer, from: number, to: number): string =>
+  from === to ? "" : bytes.toString("latin1", from, to);
+
+const readPlaced = (bytes: Buffer, start: number, end: number, tradesAt: number): PlacedFrame => {
+  if (end - start < tradesAt) throw new MalformedFrame("an answer is too short");
+  const flags = bytes[start + 7] ?? 0;
+  const tradesEnd = start + tradesAt + 16 * bytes.readUInt32LE(start + 32);
+  if (tradesEnd > end) throw new MalformedFrame("trades beyond the end");
+  const trades = [];
+  for (let at = start + tradesAt; at < tradesEnd; at += 8) trades.push(readInteger(bytes, at, end));
   return {
     status: oneOf(orderStatuses, bytes[start + 5]),
+    reason: readReason(bytes[start + 6]),
     duplicate: (flags & answerFlags.duplicate) !== 0,
     epoch: bytes.readUInt32LE(start + 12),
     seq: readInteger(bytes, start + 16, end),
     filled: readInteger(bytes, start + 24, end),
-    fills,
-    increments: readIncrements(bytes, flags, fillsEnd, end),
+    trades,
+    increments: readIncrements(bytes, flags, tradesEnd, end),
   };
 };
 
+const readFound = (bytes: Buffer, start: number, end: number): FoundFrame => ({
+  ...readPlaced(bytes, start, end, 56),
+  now: {
+    status: oneOf(orderStatuses, bytes[start + 36]),
+    reason: readReason(bytes[start + 37]),
+    filled: readInteger(bytes, start + 40, end),
+    remaining: readInteger(bytes, start + 48, end),
+  },
+});
+
+const readReason = (code: number | undefined): Reason | null =>
+  code === undefined || code === 0 ? null : oneOf(reasons, code - 1);
+
 const readCancelled = (bytes: Buffer, start: number, end: number): CancelledFrame => {
   if (end - start < 48) throw new MalformedFrame("an answer is too short");
-  const flags = bytes[start + 6] ?? 0;
+  const flags = bytes[start + 7] ?? 0;
   return {
     duplicate: (flags & answerFlags.duplicate) !== 0,
     epoch: bytes.readUInt32LE(start + 12),
@@ -171,12 +241,6 @@ const oneOf = <T>(list: readonly T[], position: number | undefined): T => {
   const value = list[position ?? 0];
   if (value === undefined) throw new MalformedFrame(`value ${position} is not known`);
   return value;
-};
-
-const readClientId = (bytes: Buffer, start: number, from: number, end: number): string => {
-  const length = end - from;
-  if (length < 0 || bytes[start + 14] !== length) throw new MalformedFrame("the length of the client id is wrong");
-  return bytes.toString("latin1", from, end);
 };
 
 const readIncrements = (bytes: Buffer, flags: number, at: number, end: number): Increments | null => {

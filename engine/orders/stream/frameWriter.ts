@@ -1,14 +1,22 @@
 import {
+  type OrderStatus,
+  orderStatuses,
+  orderTypes,
+  type Reason,
+  reasons,
+  selfTradePreventions,
+  timesInForce,
+} from "../../book/terms.ts";
+import type { PlaceOrder, ReplaceOrder, Request } from "../../journal/record.ts";
+import {
   answerFlags,
   answerTypes,
   type CancelledFrame,
+  type FoundFrame,
   type Goodbye,
   headerBytes,
   type Increments,
-  orderStatuses,
-  orderTypes,
   type PlacedFrame,
-  type PlaceFrame,
   type ProblemFrame,
   problemCodes,
   requestTypes,
@@ -37,23 +45,36 @@ export class FrameWriter {
     return taken;
   }
 
-  place(correlation: number, order: PlaceFrame): void {
-    const at = this.#begin(48 + order.clientId.length, requestTypes.place, correlation);
+  place(correlation: number, order: Omit<PlaceOrder, "kind">): void {
+    const at = this.#about(requestTypes.place, correlation, order, 48);
     const bytes = this.#bytes;
     bytes[at + 5] = order.side === "buy" ? 0 : 1;
     bytes[at + 6] = orderTypes.indexOf(order.type);
-    bytes[at + 14] = order.clientId.length;
+    bytes[at + 7] = timesInForce.indexOf(order.timeInForce);
+    bytes[at + 12] = order.postOnly ? 1 : 0;
+    bytes[at + 13] = selfTradePreventions.indexOf(order.selfTrade);
     writeInteger(bytes, order.price, at + 16);
+    writeInteger(bytes, order.stopPrice, at + 24);
     writeInteger(bytes, order.quantity, at + 32);
-    writeAscii(bytes, order.clientId, at + 48);
+    writeInteger(bytes, order.after, at + 40);
   }
 
-  cancel(correlation: number, clientId: string): void {
-    this.#about(requestTypes.cancel, correlation, clientId);
+  replace(correlation: number, order: Omit<ReplaceOrder, "kind">): void {
+    const at = this.#about(requestTypes.replace, correlation, order, 48, order.target);
+    const bytes = this.#bytes;
+    bytes[at + 13] = order.target.length;
+    writeInteger(bytes, order.price, at + 16);
+    writeInteger(bytes, order.stopPrice, at + 24);
+    writeInteger(bytes, order.quantity, at + 32);
+    writeInteger(bytes, order.after, at + 40);
   }
 
-  find(correlation: number, clientId: string): void {
-    this.#about(requestTypes.find, correlation, clientId);
+  cancel(correlation: number, order: Request): void {
+    this.#about(requestTypes.cancel, correlation, order, 16);
+  }
+
+  find(correlation: number, order: Request): void {
+    this.#about(requestTypes.find, correlation, order, 16);
   }
 
   /** A client's: it is there. */
@@ -67,28 +88,21 @@ export class FrameWriter {
   }
 
   placed(correlation: number, frame: PlacedFrame): void {
-    const { fills } = frame;
-    const at = this.#begin(40 + 16 * fills.length + lengthOf(frame.increments), answerTypes.placed, correlation);
-    const bytes = this.#bytes;
-    bytes[at + 5] = orderStatuses.indexOf(frame.status);
-    bytes[at + 6] = flagsOf(frame);
-    writeInt32(bytes, frame.epoch, at + 12);
-    writeInteger(bytes, frame.seq, at + 16);
-    writeInteger(bytes, frame.filled, at + 24);
-    writeInt32(bytes, fills.length, at + 32);
-    let end = at + 40;
-    for (const fill of fills) {
-      writeInteger(bytes, fill.price, end);
-      writeInteger(bytes, fill.quantity, end + 8);
-      end += 16;
-    }
-    writeIncrements(bytes, frame.increments, end);
+    this.#answer(answerTypes.placed, correlation, frame, 40);
+  }
+
+  found(correlation: number, frame: FoundFrame): void {
+    const at = this.#answer(answerTypes.found, correlation, frame, 56);
+    const { status, reason, filled, remaining } = frame.now;
+    writeStatus(this.#bytes, status, reason, at + 36);
+    writeInteger(this.#bytes, filled, at + 40);
+    writeInteger(this.#bytes, remaining, at + 48);
   }
 
   cancelled(correlation: number, frame: CancelledFrame): void {
     const at = this.#begin(48 + lengthOf(frame.increments), answerTypes.cancelled, correlation);
     const bytes = this.#bytes;
-    bytes[at + 6] = flagsOf(frame);
+    bytes[at + 7] = flagsOf(frame);
     writeInt32(bytes, frame.epoch, at + 12);
     writeInteger(bytes, frame.seq, at + 16);
     writeInteger(bytes, frame.filled, at + 24);
@@ -115,10 +129,36 @@ export class FrameWriter {
     this.#text(answerTypes.goodbye, 0, JSON.stringify(goodbye));
   }
 
-  #about(type: number, correlation: number, clientId: string): void {
-    const at = this.#begin(16 + clientId.length, type, correlation);
+  /** A request about an order: its ids stand at `idsAt` and behind it. */
+  #about(type: number, correlation: number, order: Request, idsAt: number, target = ""): number {
+    const { clientId, account } = order;
+    const length = idsAt + clientId.length + account.length + target.length;
+    const at = this.#begin(length, type, correlation);
     this.#bytes[at + 14] = clientId.length;
-    writeAscii(this.#bytes, clientId, at + 16);
+    this.#bytes[at + 15] = account.length;
+    writeAscii(this.#bytes, clientId, at + idsAt);
+    writeAscii(this.#bytes, account, at + idsAt + clientId.length);
+    writeAscii(this.#bytes, target, at + length - target.length);
+    return at;
+  }
+
+  #answer(type: number, correlation: number, frame: PlacedFrame, tradesAt: number): number {
+    const { trades } = frame;
+    const at = this.#begin(tradesAt + 8 * trades.length + lengthOf(frame.increments), type, correlation);
+    const bytes = this.#bytes;
+    writeStatus(bytes, frame.status, frame.reason, at + 5);
+    bytes[at + 7] = flagsOf(frame);
+    writeInt32(bytes, frame.epoch, at + 12);
+    writeInteger(bytes, frame.seq, at + 16);
+    writeInteger(bytes, frame.filled, at + 24);
+    writeInt32(bytes, trades.length / 2, at + 32);
+    let end = at + tradesAt;
+    for (const number of trades) {
+      writeInteger(bytes, number, end);
+      end += 8;
+    }
+    writeIncrements(bytes, frame.increments, end);
+    return at;
   }
 
   #text(type: number, correlation: number, text: string): number {
@@ -161,6 +201,11 @@ const writeInteger = (bytes: Buffer, value: number, at: number): void => {
 
 const writeAscii = (bytes: Buffer, text: string, at: number): void => {
   for (let index = 0; index < text.length; index += 1) bytes[at + index] = text.charCodeAt(index);
+};
+
+const writeStatus = (bytes: Buffer, status: OrderStatus, reason: Reason | null, at: number): void => {
+  bytes[at] = orderStatuses.indexOf(status);
+  bytes[at + 1] = reason === null ? 0 : reasons.indexOf(reason) + 1;
 };
 
 const flagsOf = (frame: { readonly duplicate: boolean; readonly increments: Increments | null }): number =>

@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-
+import type { PlaceOrder } from "../../journal/record.ts";
 import type { ListenAddress } from "../../process/config.ts";
 import { readBody } from "../../process/httpBody.ts";
 import { eventually } from "../../testing/eventually.ts";
+import { limitOrder } from "../../testing/records.ts";
 import { StreamClient } from "../../testing/streamClient.ts";
 import { StreamHost } from "../../testing/streamHost.ts";
 import { startAlone } from "../../testing/testEngine.ts";
@@ -15,8 +16,8 @@ import { protocolName, streamPath } from "./protocol.ts";
 
 const codeOf = (answer: Answer): string => (answer.type === "problem" ? answer.frame.code : answer.type);
 
-const order = (terms: object) =>
-  ({ clientId: "one", side: "buy", type: "limit", price: 1, quantity: 1, ...terms }) as const;
+const order = (terms: Partial<PlaceOrder>): PlaceOrder => limitOrder("one", { price: 1, quantity: 1, ...terms });
+const named = (clientId: string) => ({ account: "", clientId });
 
 describe("an order stream", () => {
   it("begins with what holds for it", async (test) => {
@@ -48,13 +49,10 @@ describe("an order stream", () => {
     stream.bid(1, "bid");
     stream.send((writer) => {
       writer.place(2, order({ clientId: "ask", side: "sell", type: "market", price: 0, quantity: 2 }));
-      writer.cancel(3, "bid");
+      writer.cancel(3, named("bid"));
     });
     const trade = await stream.answerTo(2);
-    assert.deepEqual(trade.type === "placed" && [trade.frame.status, trade.frame.fills], [
-      "filled",
-      [{ price: 10_000, quantity: 2 }],
-    ]);
+    assert.deepEqual(trade.type === "placed" && [trade.frame.status, trade.frame.trades], ["filled", [10_000, 2]]);
     const cancelled = await stream.answerTo(3);
     assert.deepEqual(cancelled.type === "cancelled" && [cancelled.frame.orderSeq, cancelled.frame.filled], [2, 2]);
     stream.bid(4, "bid");
@@ -62,13 +60,44 @@ describe("an order stream", () => {
     assert.deepEqual(again.type === "placed" && [again.frame.seq, again.frame.duplicate], [2, true]);
   });
 
+  it("takes every type of order, replacements and questions", async (test) => {
+    const stream = await (await StreamHost.leading(test)).open();
+    stream.send((writer) => {
+      writer.place(1, order({ account: "a", price: 5 }));
+      writer.replace(2, {
+        ...named("two"),
+        account: "a",
+        target: "one",
+        price: 6,
+        stopPrice: 0,
+        quantity: 0,
+        after: 0,
+      });
+      writer.place(3, order({ clientId: "post", side: "sell", price: 6, postOnly: true }));
+      writer.place(4, order({ clientId: "stop", type: "stop", price: 0, stopPrice: 9 }));
+    });
+    const refusedFor = await stream.answerTo(3);
+    assert.deepEqual(refusedFor.type === "placed" && [refusedFor.frame.status, refusedFor.frame.reason], [
+      "rejected",
+      "WOULD_CROSS",
+    ]);
+    const stop = await stream.answerTo(4);
+    assert.equal(stop.type === "placed" && stop.frame.status, "untriggered");
+    stream.send((writer) => writer.find(5, { account: "a", clientId: "one" }));
+    const found = await stream.answerTo(5);
+    assert.deepEqual(found.type === "found" && [found.frame.status, found.frame.now], [
+      "resting",
+      { status: "cancelled", reason: "REPLACED", filled: 0, remaining: 0 },
+    ]);
+  });
+
   const refused: readonly [string, (stream: StreamClient) => void, string][] = [
     ["an order without a quantity", (stream) => stream.send((w) => w.place(9, order({ quantity: 0 }))), "BAD_QUANTITY"],
     ["a limit order without a price", (stream) => stream.send((w) => w.place(9, order({ price: 0 }))), "BAD_PRICE"],
     ["a market order with a price", (stream) => stream.send((w) => w.place(9, order({ type: "market" }))), "BAD_PRICE"],
     ["a bad client id", (stream) => stream.send((w) => w.place(9, order({ clientId: "a b" }))), "BAD_CLIENT_ID"],
-    ["an empty client id", (stream) => stream.send((w) => w.cancel(9, "")), "BAD_CLIENT_ID"],
-    ["the cancellation of nothing", (stream) => stream.send((w) => w.cancel(9, "nothing")), "NOT_FOUND"],
+    ["an empty client id", (stream) => stream.send((w) => w.cancel(9, named(""))), "BAD_CLIENT_ID"],
+    ["the cancellation of nothing", (stream) => stream.send((w) => w.cancel(9, named("nothing"))), "NOT_FOUND"],
     [
       "another order under a used client id",
       (stream) => {
@@ -111,9 +140,9 @@ describe("an order stream", () => {
     const stream = await StreamClient.open(engine.addresses.orders);
     test.after(() => stream.socket.destroy());
     const { body } = await engine.bid("one");
-    stream.send((writer) => writer.find(1, "one"));
+    stream.send((writer) => writer.find(1, named("one")));
     const found = await stream.answerTo(1);
-    assert.equal(found.type === "placed" && found.frame.seq, body["seq"]);
+    assert.equal(found.type === "found" && found.frame.seq, body["seq"]);
     const told = (answer: Answer): boolean => answer.type === "heartbeat" && answer.committed === 2;
     await eventually("a heartbeat", () => stream.answers.some(told));
   });
@@ -123,7 +152,7 @@ describe("a stream's limits", () => {
   it("hold back what is beyond the window, and lose none of it", async (test) => {
     const stream = await (await StreamHost.leading(test, { window: 3 })).open();
     stream.send((writer) => {
-      for (let number = 1; number <= 200; number += 1) writer.find(number, "nothing-of-this-name");
+      for (let number = 1; number <= 200; number += 1) writer.find(number, named("nothing-of-this-name"));
     });
     await stream.answerTo(200);
     assert.equal(stream.answers.filter(({ type }) => type === "problem").length, 200);
@@ -141,7 +170,7 @@ describe("a stream's limits", () => {
     stream.socket.pause();
     // 32 KB each: more than the buffers between the two hold.
     stream.send((writer) => {
-      for (let number = 0; number < 1_000; number += 1) writer.find(number, "sweep");
+      for (let number = 0; number < 1_000; number += 1) writer.find(number, named("sweep"));
     });
     await eventually("dropped, though the client never read", () => host.streams.count === 0);
   });
@@ -184,8 +213,10 @@ describe("the end of a primary", () => {
     const { standing } = host.replica.replica;
     assert.ok("term" in standing);
     standing.term.changeSyncSet({ version: 2, members: ["te-1"], k: 1 });
+    const { term } = standing;
     stream.bid(1, "one");
-    await sleep(50);
+    const answered = (): boolean => stream.answers.some((answer) => "correlation" in answer);
+    await eventually("taken in", () => term.lastSeq === 2 || answered());
     await host.replica.fence(2);
     assert.equal((await stream.goodbye()).code, "NOT_PRIMARY");
     await eventually("closed", () => stream.closed);

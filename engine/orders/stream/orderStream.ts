@@ -1,16 +1,22 @@
 import type { Socket } from "node:net";
 
-import { answeredTrades, type Order } from "../../book/order.ts";
+import type { Order } from "../../book/order.ts";
 import { sameRules, type TradingRules } from "../../exchange/tradingRules.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Asker, OrderDesk, OrderOutcome, Question } from "../../replica/orderDesk.ts";
 import type { PrimaryTerm } from "../../replica/primaryTerm.ts";
 import { problemOf } from "../answers.ts";
-import { InvalidOrder } from "../parseOrder.ts";
-import { FrameReader, type Request, readRequest } from "./frameReader.ts";
+import { correlationAt, FrameReader, readRequest, type StreamRequest } from "./frameReader.ts";
 import { FrameWriter } from "./frameWriter.ts";
-import { type Goodbye, type Increments, MalformedFrame, maxRequestBytes, type PlacedFrame } from "./protocol.ts";
-import { readClientId, readOrder } from "./readOrder.ts";
+import {
+  type Goodbye,
+  type Increments,
+  MalformedFrame,
+  maxRequestBytes,
+  type PlacedFrame,
+  type ProblemCode,
+} from "./protocol.ts";
+import { faultOfRequest, type OrderRequest } from "./requestFault.ts";
 
 export interface OrderStreamOptions {
   readonly socket: Socket;
@@ -153,7 +159,8 @@ export class OrderStream implements Asker {
           if (socket.isPaused()) socket.resume();
           return;
         }
-        this.#handle(readRequest(this.#reader.bytes, this.#reader.start, this.#reader.end));
+        const { bytes, start, end } = this.#reader;
+        this.#handle(readRequest(bytes, start, end), correlationAt(bytes, start));
       }
     } catch (error) {
       if (!(error instanceof MalformedFrame)) throw error;
@@ -162,50 +169,48 @@ export class OrderStream implements Asker {
     if (this.#state === "open" || this.#state === "opening") socket.pause();
   }
 
-  #handle(request: Request): void {
-    switch (request.type) {
+  #handle(request: StreamRequest, correlation: number): void {
+    switch (request.kind) {
       case "heartbeat":
         return;
       case "goodbye":
         this.leave({ code: "BYE", detail: "as the client wished", leader: null });
         return;
       case "invalid":
-        this.#refuse(request.correlation, new InvalidOrder(request.code, "the value is not known to this engine"));
+        this.#refuse(correlation, request.code, "the value is not known to this engine");
         return;
-      case "place":
+      case "order":
+      case "replace":
       case "cancel":
       case "find":
-        this.#ask(request);
+        this.#ask(request, correlation);
     }
   }
 
-  #ask(request: Extract<Request, { type: "place" | "cancel" | "find" }>): void {
+  #ask(request: OrderRequest, tag: number): void {
     const { desk, rules } = this.#options;
-    const question = { asker: this, tag: request.correlation, askedAt: this.#heardAt };
-    try {
-      switch (request.type) {
-        case "place": {
-          const order = readOrder(request.order);
-          this.#inHand += 1;
-          desk.place(order, rules, question);
-          return;
-        }
-        case "cancel":
-        case "find": {
-          const clientId = readClientId(request.clientId);
-          this.#inHand += 1;
-          if (request.type === "find") desk.find({ account: "", clientId }, question);
-          else desk.cancel({ kind: "cancel", account: "", clientId }, question);
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof InvalidOrder)) throw error;
-      this.#refuse(request.correlation, error);
+    const fault = faultOfRequest(request);
+    if (fault !== null) {
+      this.#refuse(tag, fault, "the value is out of its range");
+      return;
+    }
+    const question = { asker: this, tag, askedAt: this.#heardAt };
+    this.#inHand += 1;
+    switch (request.kind) {
+      case "order":
+      case "replace":
+        desk.place(request, rules, question);
+        return;
+      case "cancel":
+        desk.cancel(request, question);
+        return;
+      case "find":
+        desk.find(request, question);
     }
   }
 
-  #refuse(correlation: number, { code, message }: InvalidOrder): void {
-    this.#writer.problem(correlation, { code, detail: message });
+  #refuse(correlation: number, code: ProblemCode, detail: string): void {
+    this.#writer.problem(correlation, { code, detail });
     this.#options.onAnswered("invalid", 0);
     this.#scheduleFlush();
   }
@@ -217,7 +222,9 @@ export class OrderStream implements Asker {
         return;
       }
       case "found": {
-        this.#writer.placed(correlation, this.#placedFrame(outcome.order, true));
+        const { status, reason, filled, remaining } = outcome.order;
+        const now = { status, reason, filled, remaining };
+        this.#writer.found(correlation, { ...this.#placedFrame(outcome.order, true), now });
         return;
       }
       case "cancelled": {
@@ -234,8 +241,8 @@ export class OrderStream implements Asker {
 
   #placedFrame(order: Order, duplicate: boolean): PlacedFrame {
     const { epoch, seq, answer, rules } = order;
-    const { status, filled } = answer;
-    return { status, duplicate, epoch, seq, filled, fills: answeredTrades(order), increments: this.#foreign(rules) };
+    const { status, reason, filled, trades } = answer;
+    return { status, reason, duplicate, epoch, seq, filled, trades, increments: this.#foreign(rules) };
   }
 
   /** An answer of an earlier epoch may be in other ticks and lots, and they need not be whole in today's. */

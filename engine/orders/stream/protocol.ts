@@ -1,30 +1,37 @@
+import type { OrderStatus, Reason } from "../../book/terms.ts";
+
 /**
  * The order stream, version 1, as data; docs/reference/order-entry.md describes it for other languages. Integers are
  * little endian, u64 at most 2^53 - 1. Every frame begins with
  *
  *     0 u32 length of the whole frame    4 u8 type    8 u32 correlation
  *
- * The correlation is the client's own number for a request, and returns with its answer; it is 0 in frames that
+ * Words of the book (sides, types, statuses, reasons) travel as their places in the lists of book/terms.ts, reasons
+ * plus 1. The correlation is the client's own number for a request, and returns with its answer; it is 0 in frames that
  * answer nothing. Bytes that no layout names are 0.
  */
 export const protocolName = "enginekeeper-orders/1";
 export const streamPath = "/v1/orders/stream";
 
 /** Types are part of the protocol: a number is never given to another frame. */
-export const requestTypes = { place: 1, cancel: 2, find: 3, heartbeat: 5, goodbye: 6 } as const;
-export const answerTypes = { placed: 65, cancelled: 66, problem: 67, heartbeat: 68, goodbye: 69, welcome: 70 } as const;
+export const requestTypes = { place: 1, cancel: 2, find: 3, replace: 4, heartbeat: 5, goodbye: 6 } as const;
+export const answerTypes = {
+  placed: 65,
+  cancelled: 66,
+  problem: 67,
+  heartbeat: 68,
+  goodbye: 69,
+  welcome: 70,
+  found: 71,
+} as const;
 
 export const headerBytes = 12;
 /** Longest frame that a server reads. */
-export const maxRequestBytes = 256;
+export const maxRequestBytes = 512;
 /** Longest frame that a client reads: an order with a million trades fits. */
 export const maxAnswerBytes = 32 * 1024 * 1024;
 
-/** Positions in these lists are part of the protocol: only ever append. */
-export const sides = ["buy", "sell"] as const;
-export const orderTypes = ["limit", "market"] as const;
-export const orderStatuses = ["resting", "partiallyFilled", "filled", "cancelled", "rejected", "untriggered"] as const;
-/** Why a request was not done, or is not known to be done. */
+/** Why a request was not done, or is not known to be done. Positions are part of the protocol: only ever append. */
 export const problemCodes = [
   "BAD_REQUEST",
   "BAD_CLIENT_ID",
@@ -52,36 +59,33 @@ export type ProblemCode = (typeof problemCodes)[number];
 /** Bits of an answer's flags. */
 export const answerFlags = { duplicate: 1, ownIncrements: 2 } as const;
 
-/** An order as it travels: ticks and lots are those of the stream's welcome. */
-export interface PlaceFrame {
-  readonly clientId: string;
-  readonly side: (typeof sides)[number];
-  readonly type: (typeof orderTypes)[number];
-  /** 0 for a market order. */
-  readonly price: number;
-  readonly quantity: number;
-}
-
 /** Sizes of a tick and a lot, as decimals. */
 export interface Increments {
   readonly tickSize: string;
   readonly lotSize: string;
 }
 
-export interface FillFrame {
-  readonly price: number;
-  readonly quantity: number;
-}
-
-/** An order's result. `increments` is null when they are those of the stream's welcome. */
+/** An order's first answer. `increments` is null when they are those of the stream's welcome. */
 export interface PlacedFrame {
-  readonly status: (typeof orderStatuses)[number];
+  readonly status: OrderStatus;
+  readonly reason: Reason | null;
   readonly duplicate: boolean;
   readonly epoch: number;
   readonly seq: number;
   readonly filled: number;
-  readonly fills: readonly FillFrame[];
+  /** Price and quantity of each trade, one after the other. */
+  readonly trades: readonly number[];
   readonly increments: Increments | null;
+}
+
+/** An order's first answer, and where it stands now. */
+export interface FoundFrame extends PlacedFrame {
+  readonly now: {
+    readonly status: OrderStatus;
+    readonly reason: Reason | null;
+    readonly filled: number;
+    readonly remaining: number;
+  };
 }
 
 /** A cancellation's result: its own place in history, and that of the order. */

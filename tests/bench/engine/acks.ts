@@ -145,6 +145,7 @@ class LoadConnection {
         case "problem":
           this.#fail(answer.frame.detail);
           break;
+        case "found":
         case "cancelled":
         case "heartbeat":
         case "goodbye":
@@ -161,13 +162,23 @@ class LoadConnection {
     const side = (this.#random & 0x10000) === 0 ? "buy" : "sell";
     const price = 10_000 + ((this.#random >>> 17) % 100) - 50;
     const quantity = 1 + ((this.#random >>> 24) % 10);
-    this.#writer.place(slot, { clientId: `${this.#name}${this.#sent}`, side, type: "limit", price, quantity });
+    this.#writer.place(slot, { ...plainOrder, clientId: `${this.#name}${this.#sent}`, side, price, quantity });
   }
 
   #fail(reason: string): void {
     if (!this.#closed) this.failure ??= reason;
   }
 }
+
+const plainOrder = {
+  account: "",
+  type: "limit",
+  stopPrice: 0,
+  timeInForce: "gtc",
+  postOnly: false,
+  selfTrade: "cancelNewest",
+  after: 0,
+} as const;
 
 const ticksPerSecond = 100;
 
