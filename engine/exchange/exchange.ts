@@ -77,6 +77,10 @@ export class Exchange {
     return this.#applied.seq;
   }
 
+  get appliedEpoch(): number {
+    return this.#applied.epoch;
+  }
+
   get lastHash(): { seq: number; hash: string } {
     return { seq: this.#applied.seq, hash: this.#digest.toString() };
   }

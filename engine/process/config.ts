@@ -19,6 +19,7 @@ export interface EngineConfig {
   readonly controlAddress: ListenAddress;
   readonly orderAddress: ListenAddress;
   readonly replicationAddress: ListenAddress;
+  readonly feedAddress: ListenAddress;
   readonly token: string;
   readonly rules: TradingRules;
   /** Records after which the client id of a final order is forgotten, in the epochs that this replica leads. */
@@ -62,6 +63,7 @@ export const readConfig = (env: Environment): EngineConfig => {
     controlAddress: address(env, "TE_CONTROL_ADDR", "0.0.0.0:7070"),
     orderAddress: address(env, "TE_ORDER_ADDR", "0.0.0.0:7000"),
     replicationAddress: address(env, "TE_REPLICATION_ADDR", "0.0.0.0:7080"),
+    feedAddress: address(env, "TE_FEED_ADDR", "0.0.0.0:7001"),
     token,
     rules: rulesFrom(configFile),
     clientIdWindow: count(env, "TE_CLIENT_ID_WINDOW", 1_000_000),

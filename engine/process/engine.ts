@@ -9,6 +9,11 @@ import {
   type StatusSnapshot,
   statusAsOf,
 } from "../control/status.ts";
+import type { Applied } from "../exchange/exchange.ts";
+import { bookSnapshot } from "../feed/bookSnapshot.ts";
+import { FeedThread } from "../feed/feedThread.ts";
+import { marketEventOf } from "../feed/marketEventOf.ts";
+import type { JournalRecord } from "../journal/record.ts";
 import { EngineMetrics } from "../metrics/engineMetrics.ts";
 import { OrderServer } from "../orders/orderServer.ts";
 import type { ReplicaCall } from "../replica/calls.ts";
@@ -42,13 +47,17 @@ export class Engine {
   #lock: DataLock | null = null;
   #control: ControlThread | null = null;
   #orders: OrderServer | null = null;
+  #feed: FeedThread | null = null;
   #addresses: EngineAddresses | null = null;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#core = new ReplicaCore({
       ...options,
-      onApplied: (record, effect, seconds) => this.#metrics.applied(record, effect, seconds),
+      onApplied: (record, applied, seconds) => {
+        this.#metrics.applied(record, applied, seconds);
+        this.#tellFeed(record, applied);
+      },
       onSynced: (milliseconds) => this.#metrics.synced(milliseconds / 1000),
       onChange: () => {
         this.#control?.publish();
@@ -77,10 +86,16 @@ export class Engine {
     const control = await this.#startControl();
     this.#every(config.limits.heartbeatMs, () => this.#heartbeat());
     this.#every(diskCheckMs, () => void this.#measureDisk());
+    const feedStarting = this.#startFeed();
+    // Its failure is noticed where it is waited for.
+    feedStarting.catch(() => undefined);
     const running = await this.#core.recover();
     const replication = await this.#core.listen(running);
     const orders = await this.#startOrders(running.replica);
-    this.#addresses = { control, orders, replication };
+    const feed = await feedStarting;
+    const { appliedSeq, rules } = this.#core.exchange;
+    this.#feed?.restart(appliedSeq, rules, "the feed begins");
+    this.#addresses = { control, orders, replication, feed };
     const { durable } = running.replica;
     this.#options.log.info("started", { ...this.#addresses, durable, applied: this.#core.exchange.appliedSeq });
     this.#control?.publish();
@@ -95,6 +110,7 @@ export class Engine {
     await this.#core.stop();
     await answersSent;
     for (const cancel of this.#timers) cancel();
+    await this.#feed?.stop();
     await this.#control?.stop();
     await this.#lock?.release();
   }
@@ -124,6 +140,21 @@ export class Engine {
     const parts = { replica, exchange: this.#core.exchange, metrics: this.#metrics };
     this.#orders = new OrderServer({ ...parts, instance, rules, clock, log });
     return this.#orders.listen(config.orderAddress);
+  }
+
+  async #startFeed(): Promise<ListenAddress> {
+    const { config, timers, log } = this.#options;
+    const { exchange } = this.#core;
+    const book = () => bookSnapshot(exchange);
+    const { thread, address } = await FeedThread.start({ address: config.feedAddress, timers, log, book });
+    this.#feed = thread;
+    return address;
+  }
+
+  #tellFeed(record: JournalRecord, { effect }: Applied): void {
+    if (this.#feed === null || !this.#feed.isListening) return;
+    const { book, rules } = this.#core.exchange;
+    this.#feed.applied(record.seq, marketEventOf(record, effect, book), rules);
   }
 
   #heartbeat(): void {
@@ -235,4 +266,5 @@ export interface EngineAddresses {
   readonly control: ListenAddress;
   readonly orders: ListenAddress;
   readonly replication: ListenAddress;
+  readonly feed: ListenAddress;
 }

@@ -69,6 +69,7 @@ export const spawnEngine = async (
       TE_CONTROL_ADDR: "127.0.0.1:0",
       TE_ORDER_ADDR: "127.0.0.1:0",
       TE_REPLICATION_ADDR: "127.0.0.1:0",
+      TE_FEED_ADDR: "127.0.0.1:0",
       ...env,
     },
     stdio: ["ignore", "pipe", "inherit"],
@@ -89,7 +90,8 @@ const startedAddresses = async (child: ChildProcess): Promise<EngineAddresses> =
     const entry = JSON.parse(line) as EngineAddresses & { message: string };
     if (entry.message !== "started") continue;
     child.stdout.resume();
-    return { control: entry.control, orders: entry.orders, replication: entry.replication };
+    const { control, orders, replication, feed } = entry;
+    return { control, orders, replication, feed };
   }
   throw new Error(`the engine ended before it was up:\n${lines.join("\n")}`);
 };

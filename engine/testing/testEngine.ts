@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
@@ -7,7 +8,6 @@ import { Engine } from "../process/engine.ts";
 import { createLog } from "../process/log.ts";
 import { machine } from "../process/machine.ts";
 import { EngineClient, testCluster, testToken } from "./engineClient.ts";
-import { temporaryDirectory } from "./temporaryDirectory.ts";
 import { testLimits, testRules } from "./testReplica.ts";
 
 const anyPort = { host: "127.0.0.1", port: 0 };
@@ -19,6 +19,7 @@ export const testConfig = (instance: string, dataDir: string): EngineConfig => (
   controlAddress: anyPort,
   orderAddress: anyPort,
   replicationAddress: anyPort,
+  feedAddress: anyPort,
   token: testToken,
   rules: testRules,
   clientIdWindow: 1_000_000,
@@ -33,7 +34,8 @@ export const startEngine = async (
   instance: string,
   change: Partial<EngineConfig> = {},
 ): Promise<EngineClient> => {
-  const dataDir = join(await temporaryDirectory(test), instance);
+  const root = await mkdtemp(join(tmpdir(), "te-"));
+  const dataDir = join(root, instance);
   await mkdir(dataDir);
   const engine = new Engine({
     config: { ...testConfig(instance, dataDir), ...change },
@@ -43,7 +45,11 @@ export const startEngine = async (
       throw error;
     },
   });
-  test.after(() => engine.stop(200));
+  // In this order: an engine whose directory is gone fails, and takes the test's process with it.
+  test.after(async () => {
+    await engine.stop(200);
+    await rm(root, { recursive: true, force: true });
+  });
   await engine.start();
   if (engine.addresses === null) throw new Error("a started engine has addresses");
   return new EngineClient(instance, engine.addresses);
