@@ -1,8 +1,8 @@
 import type { EngineStatus } from "../control/status.ts";
 import type { Applied, Exchange } from "../exchange/exchange.ts";
-import type { JournalRecord } from "../journal/record.ts";
 import type { OrderOutcome } from "../replica/orderDesk.ts";
-import { type Family, Histogram, LabelledCounter, renderFamily } from "./exposition.ts";
+import { counter, type Family, gauge, Histogram, LabelledCounter, renderFamily } from "./exposition.ts";
+import { MarketMetrics } from "./marketMetrics.ts";
 
 const matchBounds = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 0.1];
 const diskBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -12,15 +12,12 @@ export class EngineMetrics {
   readonly #match = new Histogram("engine_match_latency_seconds", "Time to apply one record to the book.", matchBounds);
   readonly #ack = new Histogram("engine_ack_latency_seconds", "From order received to answer sent.", diskBounds);
   readonly #fsync = new Histogram("engine_fsync_seconds", "Time to write and sync one journal batch.", diskBounds);
-  readonly #orders = new LabelledCounter();
-  readonly #outcomes = new LabelledCounter();
-  #trades = 0;
+  readonly #market = new MarketMetrics();
+  readonly #answers = new LabelledCounter("outcome");
 
-  applied(record: JournalRecord, effect: Applied, seconds: number): void {
+  applied(applied: Applied, { book }: Exchange, seconds: number): void {
     this.#match.observe(seconds);
-    this.#trades += effect.effect.trades.length;
-    if (effect.kind !== "order" || record.command.kind !== "order") return;
-    this.#orders.add({ type: record.command.type, result: effect.order.answer.status });
+    this.#market.applied(applied, book);
   }
 
   synced(seconds: number): void {
@@ -28,40 +25,30 @@ export class EngineMetrics {
   }
 
   answered(outcome: OrderOutcome["kind"] | "notPrimary" | "invalid", seconds: number): void {
-    this.#outcomes.add({ outcome });
+    this.#answers.add(outcome);
     if (outcome === "placed") this.#ack.observe(seconds);
   }
 
-  render(status: EngineStatus, exchange: Exchange): string {
+  render(status: EngineStatus, { book }: Exchange): string {
     return [
       this.#match.render(),
       this.#ack.render(),
       this.#fsync.render(),
-      ...[...this.#counted(), ...readFrom(status), ...bookFamilies(exchange)].map(renderFamily),
+      this.#market.render(book),
+      ...[...this.#counted(), ...readFrom(status)].map(renderFamily),
     ].join("");
   }
 
   #counted(): Family[] {
     return [
-      counter("engine_orders_total", "Orders applied, by type and result.", this.#orders.samples()),
-      counter("engine_trades_total", "Trades made.", [{ value: this.#trades }]),
-      counter("engine_answers_total", "Answers given to clients, by outcome.", this.#outcomes.samples()),
+      counter("engine_answers_total", "Answers given to clients, by outcome.", this.#answers.samples()),
+      counter("engine_unknown_acks_total", "Orders sequenced here whose fate their client was not told.", [
+        { value: this.#answers.of("unknown") },
+      ]),
     ];
   }
 }
 
-const counter = (name: string, help: string, samples: Family["samples"]): Family => ({
-  name,
-  help,
-  type: "counter",
-  samples,
-});
-const gauge = (name: string, help: string, samples: Family["samples"]): Family => ({
-  name,
-  help,
-  type: "gauge",
-  samples,
-});
 const flag = (value: boolean): number => (value ? 1 : 0);
 
 const readFrom = (status: EngineStatus): Family[] => [
@@ -96,22 +83,3 @@ const readFrom = (status: EngineStatus): Family[] => [
   gauge("engine_cut_tails", "Tails cut from this replica's journal.", [{ value: status.journal.cutTails }]),
   gauge("engine_disk_free_bytes", "Free space on the data volume.", [{ value: status.diskFreeBytes }]),
 ];
-
-const bookFamilies = ({ book }: Exchange): Family[] => {
-  const sides = ["buy", "sell"] as const;
-  return [
-    gauge("engine_book_orders", "Resting orders.", [{ value: book.size }]),
-    gauge(
-      "engine_book_levels",
-      "Price levels, by side.",
-      sides.map((side) => ({ labels: { side }, value: book.levelCount(side) })),
-    ),
-    gauge("engine_spread_ticks", "Best ask minus best bid; absent while a side is empty.", spread(book)),
-  ];
-};
-
-const spread = (book: Exchange["book"]): Family["samples"] => {
-  const bid = book.bestPrice("buy");
-  const ask = book.bestPrice("sell");
-  return bid === undefined || ask === undefined ? [] : [{ value: ask - bid }];
-};

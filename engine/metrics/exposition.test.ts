@@ -45,17 +45,13 @@ describe("histogram", () => {
 });
 
 describe("labelled counter", () => {
-  it("keeps one count for each set of labels", () => {
-    const counter = new LabelledCounter();
-    counter.add({ side: "buy" });
-    counter.add({ side: "buy" }, 2);
-    counter.add({ side: "sell" });
-    assert.deepEqual(
-      counter.samples().map(({ labels, value }) => [labels?.["side"], value]),
-      [
-        ["buy", 3],
-        ["sell", 1],
-      ],
-    );
+  it("keeps one count for each value of its label", () => {
+    const counter = new LabelledCounter("side");
+    for (const side of ["buy", "buy", "sell"]) counter.add(side);
+    assert.deepEqual(counter.samples(), [
+      { labels: { side: "buy" }, value: 2 },
+      { labels: { side: "sell" }, value: 1 },
+    ]);
+    assert.deepEqual([counter.of("buy"), counter.of("hold")], [2, 0]);
   });
 });

@@ -11,6 +11,20 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
+export const counter = (name: string, help: string, samples: Family["samples"]): Family => ({
+  name,
+  help,
+  type: "counter",
+  samples,
+});
+
+export const gauge = (name: string, help: string, samples: Family["samples"]): Family => ({
+  name,
+  help,
+  type: "gauge",
+  samples,
+});
+
 export const renderFamily = ({ name, help, type, samples }: Family): string =>
   [
     `# HELP ${name} ${help}`,
@@ -54,19 +68,25 @@ export class Histogram {
   }
 }
 
-/** Events counted by a fixed set of label names. */
+/** Events counted by one label. */
 export class LabelledCounter {
-  readonly #counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
+  readonly #label: string;
+  readonly #counts = new Map<string, number>();
 
-  add(labels: Readonly<Record<string, string>>, count = 1): void {
-    const key = Object.values(labels).join(" ");
-    const entry = this.#counts.get(key);
-    if (entry === undefined) this.#counts.set(key, { labels, value: count });
-    else entry.value += count;
+  constructor(label: string) {
+    this.#label = label;
+  }
+
+  add(value: string): void {
+    this.#counts.set(value, this.of(value) + 1);
+  }
+
+  of(value: string): number {
+    return this.#counts.get(value) ?? 0;
   }
 
   samples(): Sample[] {
-    return [...this.#counts.values()];
+    return [...this.#counts].map(([label, value]) => ({ labels: { [this.#label]: label }, value }));
   }
 }
 

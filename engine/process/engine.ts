@@ -55,7 +55,7 @@ export class Engine {
     this.#core = new ReplicaCore({
       ...options,
       onApplied: (record, applied, seconds) => {
-        this.#metrics.applied(record, applied, seconds);
+        this.#metrics.applied(applied, this.#core.exchange, seconds);
         this.#tellFeed(record, applied);
       },
       onSynced: (milliseconds) => this.#metrics.synced(milliseconds / 1000),
