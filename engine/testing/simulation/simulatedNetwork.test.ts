@@ -33,14 +33,13 @@ const connected = async (seed = 1) => {
   const address = { host: "b", port: 1 };
   await network.of("b", b).listen(address, "PORT", (connection) => accepted.push(watch(connection)));
   const client = watch(network.of("a", a).connect(address));
-  let open = false;
-  client.connection.onOpen(() => {
-    open = true;
-  });
+  const opened: number[] = [];
+  client.connection.onOpen(() => opened.push(scheduler.now));
   const later = (): Promise<boolean> => scheduler.runUntil(() => false, scheduler.now + 100);
   await later();
   const [server] = accepted;
-  assert.ok(open && server !== undefined);
+  assert.equal(opened.length, 1);
+  assert.ok(server !== undefined);
   return { network, a, b, client, server, later, address };
 };
 
