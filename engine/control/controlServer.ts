@@ -94,10 +94,14 @@ export class ControlServer {
     this.#authorize(request);
     const call = calls.get(route);
     if (call !== undefined) return this.#call(call, request, response);
-    if (route.startsWith("GET /v1/snapshots")) {
-      return this.#snapshots.serve(route.slice("GET /v1/snapshots".length), request, response);
-    }
-    switch (route) {
+    const id = /(?<=^GET \/v1\/snapshots\/)\d{1,16}-\d{1,16}(?=$|\/)/.exec(route)?.[0] ?? "";
+    switch (id === "" ? route : route.replace(id, "{id}")) {
+      case "GET /v1/snapshots":
+        return this.#snapshots.list(response);
+      case "GET /v1/snapshots/{id}":
+        return this.#snapshots.one(id, response);
+      case "GET /v1/snapshots/{id}/data":
+        return this.#snapshots.data(id, request, response);
       case "GET /v1/status": {
         sendJson(response, 200, this.#options.status());
         return;

@@ -20,23 +20,14 @@ export class SnapshotRoutes {
     this.#status = status;
   }
 
-  /** @param path behind /v1/snapshots: nothing, /ID or /ID/data. */
-  async serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (path === "") return this.#list(response);
-    const [, id, data] = /^\/(\d{1,16}-\d{1,16})(\/data)?$/.exec(path) ?? [];
-    if (id === undefined) throw new Refusal("NOT_FOUND", `there is no GET /v1/snapshots${path}`);
-    if (data === undefined) return this.#one(id, response);
-    return this.#data(await this.#manifest(id), request, response);
-  }
-
-  async #list(response: ServerResponse): Promise<void> {
+  async list(response: ServerResponse): Promise<void> {
     const { ids, taking, warning } = this.#status().snapshots;
     const manifests = await Promise.all(ids.map((id) => this.#manifest(id)));
     const snapshots = manifests.map((manifest) => ({ id: idOf(manifest), ...manifest }));
     answer(response, { snapshots, taking, warning });
   }
 
-  async #one(id: string, response: ServerResponse): Promise<void> {
+  async one(id: string, response: ServerResponse): Promise<void> {
     const { taking } = this.#status().snapshots;
     if (taking?.id === id) answer(response, { id, state: "taking", bytes: taking.bytes });
     else answer(response, { id, state: "ready", manifest: await this.#manifest(id) });
@@ -56,7 +47,8 @@ export class SnapshotRoutes {
   }
 
   /** The file as it is, or from a byte on: the reader checks it against the manifest. */
-  async #data(manifest: Manifest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async data(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const manifest = await this.#manifest(id);
     const { bytes, sha256 } = manifest;
     const range = rangeOf(request.headers.range, bytes);
     const headers = { "content-type": "application/octet-stream", "accept-ranges": "bytes", etag: `"${sha256}"` };

@@ -99,6 +99,10 @@ describe("engine-openapi.yaml", () => {
     await probe.control(primary, "GET /v1/hash", "?seq=2");
     await probe.control(primary, "GET /v1/hash", "?seq=last");
     await probe.control(primary, "GET /v1/journal", "?fromSeq=1");
+    await probe.call(standby, "POST /v1/snapshots", 1, {});
+    await probe.control(standby, "GET /v1/snapshots");
+    await probe.snapshot(standby, "GET /v1/snapshots/{id}", "9-9");
+    await probe.snapshot(standby, "GET /v1/snapshots/{id}/data", "9-9");
     const members = { members: ["te-1", "te-2"], k: 1 };
     await probe.call(primary, "PUT /v1/members", 1, { ...members, version: 2 });
     await probe.call(primary, "POST /v1/grant", 1, { ttlMs: 1_000 });
@@ -150,6 +154,10 @@ class Prober {
     const whole = { clusterUid: testCluster, epoch, opId: `openapi-${this.#operations}`, ...body };
     this.#note(route, this.#openapi.bodyFaults(route, whole));
     await this.control(engine, route, "", whole);
+  }
+
+  snapshot(engine: EngineClient, route: string, id: string): Promise<void> {
+    return this.#ask(written(engine.addresses.control), route, (path) => path.replace("{id}", id));
   }
 
   orders(engine: EngineClient, route: string, clientId: string, body?: object): Promise<void> {
