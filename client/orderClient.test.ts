@@ -271,7 +271,9 @@ describe("a deadline", () => {
   it("ends a request that was sent as unresolved", async (test) => {
     const replica = await ScriptedReplica.start(test);
     replica.behaviour = deaf(1);
-    assert.equal((await clientOf(test, [replica], { silenceMs: 60_000 }).place(bid("one"), 100)).kind, "unresolved");
+    const client = clientOf(test, [replica], { silenceMs: 60_000 });
+    await eventually("connected", () => client.statistics().primary !== null);
+    assert.equal((await client.place(bid("one"), 100)).kind, "unresolved");
   });
 
   it("ends a request that no replica took as certainly not done", async (test) => {
