@@ -39,10 +39,7 @@ export const runDemo = async (repository: string, target: Target, say: Say, verb
   detail(`ready after ${clusterSeconds.toFixed(1)} s`);
 
   say("2. the platform: pulumi up (CRDs, rights, namespaces, the daemon)");
-  const [, upPlatformSeconds] = await timed(async () => {
-    await pulumiConfig(place.workspace, "platform", platformStack, { operatorImage: place.operatorImage });
-    await pulumiUp(place.workspace, "platform", platformStack, pulumiLine);
-  });
+  const [, upPlatformSeconds] = await timed(() => installPlatform(place, pulumiLine));
   detail(`installed in ${upPlatformSeconds.toFixed(1)} s`);
 
   say(`3. the pair ${pair}: pulumi up of stacks/Pulumi.${pair}.yaml`);
@@ -68,6 +65,18 @@ export const runDemo = async (repository: string, target: Target, say: Say, verb
   say(summary(report));
   say(nextSteps(place));
   return report;
+};
+
+const installPlatform = async ({ workspace, operatorImage }: Place, onLine: Say): Promise<void> => {
+  await pulumiConfig(workspace, "platform", platformStack, { operatorImage });
+  await pulumiUp(workspace, "platform", platformStack, onLine);
+};
+
+/** The first two steps of the demo: a cluster with the platform on it, for whoever brings engines of his own. */
+export const bringUpPlatform = async (repository: string, target: Target, say: Say): Promise<Place> => {
+  const place = await preparePlace(repository, target, say);
+  await installPlatform(place, () => undefined);
+  return place;
 };
 
 const runFailover = async (place: Place, log: Say): Promise<FailoverReport> => {
