@@ -78,7 +78,8 @@ class Load {
 
 const clientOf = (test: TestContext, { engines }: Trio, pauses: Pause[]): OrderClient => {
   const replicas = engines.map(({ addresses }) => written(addresses.orders));
-  const client = new OrderClient({ replicas, onPause: (pause) => pauses.push(pause) });
+  // By default a failover as quick as this one may pass without being called a pause.
+  const client = new OrderClient({ replicas, pauseMs: 10, onPause: (pause) => pauses.push(pause) });
   test.after(() => client.close(0));
   return client;
 };
