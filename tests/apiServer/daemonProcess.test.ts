@@ -15,9 +15,9 @@ import {
   loadClusterAccess,
   namespaces,
 } from "../../reconciler/kube/index.ts";
+import { choosePorts } from "../support/choosePorts.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { connectApiClient } from "./apiClient.ts";
-import { freePorts } from "./freePorts.ts";
 import { type ApiServer, startApiServer } from "./startApiServer.ts";
 import { installTradingEngineCrd } from "./tradingEngines.ts";
 
@@ -33,7 +33,7 @@ interface Daemon {
 }
 
 const startDaemon = async (test: TestContext, env: Record<string, string>): Promise<Daemon> => {
-  const [metricsPort = 0, healthPort = 0] = await freePorts(2);
+  const [metricsPort = 0, healthPort = 0] = await choosePorts(2);
   const folder = await mkdtemp(join(tmpdir(), "daemon-"));
   const plugins = join(folder, "plugins");
   await mkdir(plugins);

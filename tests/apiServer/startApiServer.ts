@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { type ToolName, toolPath } from "../../local/toolchain/manifest.ts";
+import { choosePorts } from "../support/choosePorts.ts";
 import { type BoundProcess, startBoundProcess } from "./boundProcess.ts";
 import { type Credentials, type User, writeCredentials, writeKubeconfig } from "./credentials.ts";
-import { freePorts } from "./freePorts.ts";
 import { makeScratchFolder, removeAbandoned } from "./scratchFolder.ts";
 
 export interface ApiServerOptions {
@@ -166,7 +166,7 @@ export const startApiServer = async (options: ApiServerOptions = {}): Promise<Ap
   const [etcdPath, apiServerPath] = await Promise.all([builtTool("etcd"), builtTool("kube-apiserver")]);
   await removeAbandoned();
   const folder = await makeScratchFolder();
-  const [etcdClientPort = 0, etcdPeerPort = 0, port = 0] = await freePorts(3);
+  const [etcdClientPort = 0, etcdPeerPort = 0, port = 0] = await choosePorts(3);
   const url = `https://127.0.0.1:${port}`;
   const caFile = join(folder, "apiserver.crt");
   const kubeconfigPath = join(folder, "kubeconfig");

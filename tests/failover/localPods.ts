@@ -6,6 +6,7 @@ import { testCluster, testToken, written } from "../../engine/testing/engineClie
 import { EngineProcess } from "../../engine/testing/engineProcess.ts";
 import type { AddressOf } from "../../reconciler/contract/index.ts";
 import type { FakeApiServer } from "../fakeApiServer/index.ts";
+import { choosePorts } from "../support/choosePorts.ts";
 
 const [namespace = "", engine = ""] = testCluster.split("/");
 
@@ -29,6 +30,8 @@ export class LocalPods {
   readonly #root: string;
   readonly #api: FakeApiServer;
   readonly #pods = new Map<string, RunningPod>();
+  /** A replica keeps the address that clients know it by over all its restarts, as its name in a cluster's DNS does. */
+  readonly #orderPorts = new Map<string, number>();
   #starts = 0;
 
   constructor(test: TestContext, root: string, api: FakeApiServer) {
@@ -56,7 +59,8 @@ export class LocalPods {
   /** Starts the process of a pod and shows it as running. Started again, it finds the data it left. */
   async start(ordinal: number): Promise<void> {
     const name = `${engine}-${ordinal}`;
-    const process = await EngineProcess.start(this.#test, this.#root, name);
+    const env = { TE_ORDER_ADDR: `127.0.0.1:${await this.#orderPortOf(name)}` };
+    const process = await EngineProcess.start(this.#test, this.#root, name, env);
     this.#starts += 1;
     const ip = `10.9.${ordinal}.${this.#starts}`;
     this.#pods.set(name, { ip, process });
@@ -105,6 +109,14 @@ export class LocalPods {
     const { control, replication, orders } = pod.process.client.addresses;
     return { control: written(control), replication: written(replication), orders: written(orders) };
   };
+
+  async #orderPortOf(name: string): Promise<number> {
+    const known = this.#orderPorts.get(name);
+    if (known !== undefined) return known;
+    const [port = 0] = await choosePorts(1);
+    this.#orderPorts.set(name, port);
+    return port;
+  }
 
   #pod(name: string): RunningPod {
     const pod = this.#pods.get(name);

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
+import { choosePorts } from "../../support/choosePorts.ts";
 import {
   type Addresses,
   type EngineHost,
@@ -16,7 +16,6 @@ import {
   type Settings,
   type Signal,
 } from "./engineHost.ts";
-import { choosePorts } from "./ports.ts";
 
 export interface CommandHostOptions {
   /** Run by `sh -c "exec COMMAND"`, so that a signal reaches the engine itself. */

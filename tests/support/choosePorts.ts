@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the range that Linux gives to outgoing connections, so that no connection can take a port before its engine does. */
+/** Below the range that Linux gives to outgoing connections, so that no connection can take a port before its listener does. */
 const lowest = 20_000;
 const highest = 32_000;
 
