@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { run } from "node:test";
@@ -14,6 +14,7 @@ import { clusterDown } from "../local/cluster/cluster.ts";
 import { clusterLayout } from "../local/cluster/layout.ts";
 import { allTools } from "../local/embedded.ts";
 import { ensureTools } from "../local/toolchain/ensure.ts";
+import { cacheRoot } from "../local/toolchain/manifest.ts";
 
 const repository = dirname(import.meta.dirname);
 const here = import.meta.dirname.slice(repository.length + 1);
@@ -22,7 +23,7 @@ const usage = `usage: ./test [STAGE...] [--keep] [--only PATTERN]
 
 Stages, in this order; without any, all of them:
   static        types, lint, format, and which folder imports which
-  unit          everything that needs no cluster and no tool: under a minute
+  unit          everything that needs no cluster and no tool: a minute and a half
   integration   real etcd and API server, real engine processes, real Pulumi
   cluster       ./demo on a real three-node cluster, then every test that needs one
 
@@ -179,14 +180,9 @@ const main = async (): Promise<number> => {
   }
   const wanted = positionals.length === 0 ? everyday : stages.filter((stage) => positionals.includes(stage));
   const counts: Count[] = [];
-  // Most of a quick test file's time is reading and compiling what the file before it read, too.
-  const compiled = await mkdtemp(join(tmpdir(), "enginekeeper-compiled-"));
-  process.env["NODE_COMPILE_CACHE"] = compiled;
-  try {
-    for (const stage of wanted) counts.push(await runStageSafely(stage, values.only, values.keep));
-  } finally {
-    await rm(compiled, { recursive: true, force: true });
-  }
+  // Most of a quick test file's time is reading and compiling what the file before it, and the run before, read too.
+  process.env["NODE_COMPILE_CACHE"] = join(cacheRoot(), "compiled");
+  for (const stage of wanted) counts.push(await runStageSafely(stage, values.only, values.keep));
   const total = sum(counts);
   process.stdout.write(`\n${total.passed} passed, ${total.failed} failed\n`);
   return total.failed === 0 && total.passed > 0 ? 0 : 1;
