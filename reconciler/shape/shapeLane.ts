@@ -68,7 +68,7 @@ export interface ShapeLaneOptions {
 export interface ShapeLane {
   /** Works until `signal` aborts, and ends all its processes then. To be called once. */
   run(signal: AbortSignal): Promise<void>;
-  /** Has the engine looked at; `up` is run only when that finds a reason, or for Failover and Requested. */
+  /** Has the engine looked at; `up` is run only when that finds a reason, or for Requested. */
   readonly request: (key: EngineKey, reason: ShapeReason) => void;
   /** How the engine's last run ended; `undefined` before the first look at it. */
   lastResult(key: EngineKey): ShapeResult | undefined;
